@@ -36,6 +36,7 @@ fn main() {
         for round in 0..rounds {
             let start = Instant::now();
             browser.on(Event::Key(keys[round % keys.len()]));
+            view::fit(&mut browser, (200, 60));
             terminal.draw(|frame| view::draw(&browser, frame)).expect("it is in memory");
             times.push(start.elapsed());
         }
@@ -44,7 +45,7 @@ fn main() {
         println!("{keys:?}: median {:?}, 99% {:?}, longest {:?}", at(50), at(99), at(100));
     };
     timed(&moves, 2_000);
-    // Beside the list, a treemap.
+    // The treemap on the whole screen.
     timed(&[Key::Char('T')], 1);
     timed(&moves, 2_000);
     timed(&[Key::Char('n'), Key::Char('s'), Key::Char('C')], 12);

@@ -8,6 +8,7 @@ pub mod file_systems;
 pub mod history;
 pub mod json;
 pub mod kept;
+pub mod kinds;
 mod lines;
 mod markdown;
 pub mod name;

@@ -2,7 +2,6 @@
 //! nothing else.
 
 mod html;
-mod kinds;
 mod map;
 pub mod treemap;
 
@@ -11,9 +10,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::iter;
 
-use kinds::{DIRECTORY, KINDS};
 use map::Map;
 
+use super::kinds::{self, DIRECTORY, KINDS};
 use super::lines::{Line, lay_out};
 use super::partial::{self, MARK};
 use super::size::{entries, percent};

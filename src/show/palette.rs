@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use nu_ansi_term::Color::{self, Fixed};
 use nu_ansi_term::Style;
 
+use super::kinds::KINDS;
 use super::name::cut;
 
 /// What the background of the terminal is.
@@ -62,8 +63,8 @@ impl Charset {
     /// only ASCII can be. The line is safe to print. Colours and links in it stay as they are.
     pub fn drawing(self, line: &str) -> Cow<'_, str> {
         /// The console lacks the first few.
-        const DRAWN: &str = "…●◐▸▾▀─│├┌└┴┬≥≤·↑↓←→×";
-        const ASCII: &[u8; 21] = b"~*o+-\"-||,`++><-^v<>x";
+        const DRAWN: &str = "…●◐▸▾▀─│├┌└┐┘┴┬≥≤·↑↓←→×■";
+        const ASCII: &[u8; 24] = b"~*o+-\"-||,`.'++><-^v<>x#";
         const LACKING: usize = 6;
         let drawn = |c| {
             let position = DRAWN.chars().position(|drawn| drawn == c)?;
@@ -136,6 +137,41 @@ const RAMPS: [[Color; 6]; 9] = [
     rgb([0x567daa, 0x268b88, 0x428c5c, 0xb07a1c, 0xc8622d, 0xcc543a]),
 ];
 
+/// The areas of the kinds of files (`super::kinds`), as on the page; and of directories: for each depth, on dark, on
+/// light, and on both. Who has 16 colours has fewer that are seen on both.
+const KIND_COLORS: [[Color; KINDS.len()]; 9] = [
+    [
+        Color::LightBlue,
+        Color::Cyan,
+        Color::Yellow,
+        Color::LightRed,
+        Color::Purple,
+        Color::LightPurple,
+        Color::LightCyan,
+        Color::White,
+        Color::DarkGray,
+    ],
+    FEW_KIND_COLORS,
+    FEW_KIND_COLORS,
+    fixed([111, 73, 143, 179, 141, 211, 74, 145, 245]),
+    fixed([25, 23, 58, 94, 61, 125, 24, 59, 241]),
+    fixed([69, 30, 100, 166, 135, 168, 31, 102, 244]),
+    rgb([0x7da7ee, 0x4fc0a8, 0xb5bd52, 0xeba24b, 0xb898f0, 0xec86b2, 0x5cb9de, 0xa3adb8, 0x858d97]),
+    rgb([0x2b5aa8, 0x0b6557, 0x5c5f0e, 0x96490a, 0x6c3fa3, 0xa32a63, 0x0d6186, 0x535b65, 0x666d76]),
+    rgb([0x3d7fed, 0x10947f, 0x838714, 0xcf650e, 0xa25ff5, 0xe83c8d, 0x138cc2, 0x798491, 0x808080]),
+];
+const FEW_KIND_COLORS: [Color; KINDS.len()] = [
+    Color::LightBlue,
+    Color::Purple,
+    Color::LightPurple,
+    Color::Red,
+    Color::Purple,
+    Color::LightPurple,
+    Color::LightBlue,
+    Color::DarkGray,
+    Color::DarkGray,
+];
+
 /// Other colours of text: accent, aside, up, down; and of a background: band. Of 256 and of 16 M, on dark and on
 /// light. Elsewhere they are the terminal's own.
 const OTHERS: [[Color; 5]; 4] = [
@@ -191,11 +227,18 @@ impl Palette {
         self.ramp(part, whole).normal()
     }
 
-    /// Text on the area of a `part` of `whole`.
-    pub fn tile(self, part: u64, whole: u64) -> Style {
-        match self.unknown() {
-            Some(_) => Fixed(16).on(self.ramp(part, whole)),
-            None => self.bar(part, whole).reverse(),
+    /// The area of one of the [`KINDS`] of files.
+    pub fn kind(self, kind: usize) -> Style {
+        KIND_COLORS[3 * self.depth as usize + self.theme as usize][kind].normal()
+    }
+
+    /// Text on that area.
+    pub fn on_kind(self, kind: usize) -> Style {
+        match (self.kind(kind).foreground, self.depth, self.theme) {
+            (Some(area), Depth::Fixed | Depth::Rgb, Theme::Light) => Fixed(231).on(area),
+            (Some(area), Depth::Fixed | Depth::Rgb, _) => Fixed(16).on(area),
+            // The background of the terminal has the same contrast with it as the area has with the background.
+            _ => self.kind(kind).reverse(),
         }
     }
 
@@ -361,6 +404,11 @@ mod tests {
             Color::Blue => [0, 0, 238],
             Color::Purple => [205, 0, 205],
             Color::Cyan => [0, 205, 205],
+            Color::White => [229, 229, 229],
+            Color::DarkGray => [127, 127, 127],
+            Color::LightBlue => [92, 92, 255],
+            Color::LightPurple => [255, 0, 255],
+            Color::LightCyan => [0, 255, 255],
             other => panic!("{other:?} is not in the table"),
         }
     }
@@ -415,6 +463,15 @@ mod tests {
                     for share in 0..=100 {
                         let bar = palette.bar(share, 100).foreground.expect("a colour");
                         ensure(bar, ground, 3.0, &format!("bars, {what}"));
+                    }
+                    for kind in 0..KINDS.len() {
+                        let area = palette.kind(kind).foreground.expect("a colour");
+                        ensure(area, ground, 3.0, &format!("areas, {what}"));
+                        let text = palette.on_kind(kind).foreground.expect("a colour");
+                        match depth {
+                            Depth::Ansi => assert!(palette.on_kind(kind).is_reverse),
+                            _ => ensure(text, channels(area), 4.5, &format!("on areas, {what}")),
+                        }
                     }
                     if let Some(quiet) = palette.quiet().foreground {
                         ensure(quiet, ground, 3.0, &format!("the rest, {what}"));

@@ -203,7 +203,8 @@ fn everything_is_legible() {
                 let buffer = screen(browser(Some(colors_for), depth), size, keys);
                 for cell in buffer.content().iter().filter(|cell| cell.symbol() != " ") {
                     // Lines between panes only part them.
-                    let least = if block(cell.symbol()).is_some() { 3.0 } else { 4.5 };
+                    let is_area = block(cell.symbol()).is_some() || cell.symbol() == "■";
+                    let least = if is_area { 3.0 } else { 4.5 };
                     let [fore, back] = colors(cell, theme);
                     let contrast = contrast(fore, back);
                     assert!(
@@ -230,6 +231,16 @@ fn colours_say_nothing_alone() {
             let drawn = screen(browser(Some(theme), depth), size, keys);
             // A bar is drawn in another way where the band has no colour.
             let bars = |text: String| text.replace(|c| "▏▎▍▌▋▊▉█▒░".contains(c), "█");
+            if name == "map" {
+                // The chosen tile has a frame. Only what says which colour is which needs colours.
+                let lines = |buffer| text(buffer).lines().map(str::to_owned).collect::<Vec<_>>();
+                let (plain, mut drawn) = (lines(&plain), lines(&drawn));
+                let legend = drawn.iter().position(|line| line.contains("■ program")).unwrap();
+                drawn[legend].clone_from(&plain[legend]);
+                assert_eq!(plain, drawn, "{theme:?} {depth:?}");
+                assert!(plain[4].starts_with(">weigh/target/") && plain[4].contains('┐'));
+                continue;
+            }
             let plain_text = bars(text(&plain).replace("\n>", "\n "));
             assert_eq!(plain_text, bars(text(&drawn)), "{name} {theme:?} {depth:?}");
             let chosen = |buffer: &Buffer| {

@@ -117,6 +117,7 @@ mod json;
 mod listings;
 mod lists;
 mod look;
+mod map;
 mod markdown;
 mod metrics;
 #[cfg(feature = "parquet")]

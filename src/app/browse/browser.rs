@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::clean::CleanView;
 use super::event::Command;
 use super::listing::{Item, Sorting, below};
+use super::map::TreeMap;
 use super::marks::{Protected, descend};
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
@@ -96,6 +97,8 @@ pub(super) struct Shown {
     live: Option<(Tree, DirectoryId)>,
     /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
     inside: OnceCell<DirectoryInPane>,
+    /// The treemap; made again once the list or the screen has changed.
+    pub(super) map: TreeMap,
     /// The path of the chosen symlink, and what it leads to, once that is known; nothing if it could not be read.
     pub(super) link: Option<(Vec<u8>, Option<Vec<u8>>)>,
     /// Whether a search is to begin as soon as no key waits, while the walk goes on.
@@ -170,7 +173,7 @@ pub(super) struct ListColumns {
     pub(super) no_times: bool,
     /// Whether changes are hidden that are known.
     pub(super) no_changes: bool,
-    /// Whether the second pane shows a treemap.
+    /// Whether the tree is shown as a treemap.
     pub(super) map: bool,
 }
 
@@ -274,6 +277,21 @@ struct DirectoryInPane {
     largest_file: Option<(Vec<u8>, u64)>,
 }
 
+/// The largest entries in `directory`, the largest first, `most` at most; and how many it has.
+pub(super) fn largest(directory: Child<'_>, most: usize) -> (Vec<Place>, usize) {
+    let children = directory.unsorted();
+    let keyed =
+        children.filter_map(|child| Some((Reverse(child.size()), child.name(), child.place()?)));
+    let mut largest: Vec<_> = keyed.collect();
+    let count = largest.len();
+    if count > most {
+        largest.select_nth_unstable(most);
+        largest.truncate(most);
+    }
+    largest.sort_unstable();
+    (largest.into_iter().map(|(.., place)| place).collect(), count)
+}
+
 /// The largest file below `directory`: its path from there, and its size. None if it would take long to find.
 fn largest_file(directory: Child<'_>) -> Option<(Vec<u8>, u64)> {
     /// About 10 ms.
@@ -315,7 +333,7 @@ impl Browser {
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        self.shown.inside = OnceCell::new();
+        (self.shown.inside, self.shown.map) = (OnceCell::new(), TreeMap::default());
         if !self.has_all() && !self.look() {
             return;
         }
@@ -369,7 +387,7 @@ impl Browser {
     }
 
     /// The directory at the path `way`, as the walk knows it now.
-    fn listing(&self, way: &[Vec<u8>]) -> Option<Tree> {
+    pub(super) fn listing(&self, way: &[Vec<u8>]) -> Option<Tree> {
         let root = match &self.request.source {
             Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
             _ => b"",
@@ -511,6 +529,11 @@ impl Browser {
         self.removals.ending.is_some()
     }
 
+    /// Whether the list is shown as a treemap.
+    pub(super) fn shows_map(&self) -> bool {
+        self.shown.columns.map && !self.is_flat()
+    }
+
     /// Whether entries are read from directories, and not from a snapshot.
     pub(super) fn is_of_roots(&self) -> bool {
         matches!(self.request.source, Input::Roots(_))
@@ -551,17 +574,7 @@ impl Browser {
         const MOST: usize = 200;
         let inside = self.shown.inside.get_or_init(|| {
             let directory = self.directory_in_pane();
-            let children = directory.into_iter().flat_map(Child::unsorted);
-            let keyed = children
-                .filter_map(|child| Some((Reverse(child.size()), child.name(), child.place()?)));
-            let mut largest: Vec<_> = keyed.collect();
-            let count = largest.len();
-            if count > MOST {
-                largest.select_nth_unstable(MOST);
-                largest.truncate(MOST);
-            }
-            largest.sort_unstable();
-            let largest = largest.into_iter().map(|(.., place)| place).collect();
+            let (largest, count) = directory.map_or_else(Default::default, |it| largest(it, MOST));
             let id = directory.and_then(|child| child.id());
             let largest_file = directory.filter(|_| self.has_all()).and_then(largest_file);
             DirectoryInPane { id, largest, count, largest_file }

@@ -46,8 +46,7 @@ pub enum Key {
     ScrollUp,
     /// The wheel of the mouse.
     ScrollDown,
-    /// A click on a line of the list, counted from the first one on the screen, or of a text over it, counted from its
-    /// first one.
+    /// A click on a line of the list, or of a text over it, counted from its first one.
     Click(usize),
     /// A click on the name of a view.
     ClickView(ViewKind),

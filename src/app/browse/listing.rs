@@ -195,6 +195,14 @@ impl SortedList {
         }
     }
 
+    /// Where the entry on a line is in the tree.
+    pub(super) fn place(&self, line: usize) -> Option<Place> {
+        match *self.lines.get(line)? {
+            ListLine::Entry(place) => Some(place),
+            ListLine::Other(_) => None,
+        }
+    }
+
     /// By how much the size of a child has changed, if its former size is known.
     pub(super) fn change(&self, child: &Child<'_>) -> Option<i128> {
         let was = self.before.as_ref()?.get(child.name()).copied().unwrap_or(0);
@@ -218,7 +226,7 @@ impl SortedList {
 }
 
 /// `child`, and the directories that share its line, each in the one before it.
-fn chain<'t>(scan: &'t Scan, child: Child<'t>) -> impl Iterator<Item = Child<'t>> {
+pub(super) fn chain<'t>(scan: &'t Scan, child: Child<'t>) -> impl Iterator<Item = Child<'t>> {
     iter::successors(Some(child), |outer| scan.only_directory(*outer)).take(MOST_JOINED)
 }
 

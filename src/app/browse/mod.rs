@@ -28,6 +28,7 @@ pub mod event;
 mod follow;
 pub mod keys;
 pub mod listing;
+mod map;
 mod marks;
 mod options;
 mod outside;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::browser::{
-    BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question, ViewKind,
-};
+use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending, Event};
 use super::keys::{Act, Bindings, Key};
 use super::listing::{Item, SortKey};
@@ -126,6 +124,7 @@ impl Browser {
             }
             None if key == Key::Interrupt => self.stop(true),
             None => match self.options.keys.act(key) {
+                Some(_) if self.go_in_map(key) => None,
                 Some(act) => self.act(act),
                 None => self.point(key),
             },
@@ -155,11 +154,11 @@ impl Browser {
         match key {
             Key::ScrollUp => self.pin(self.shown.chosen.saturating_sub(3)),
             Key::ScrollDown => self.pin(self.shown.chosen + 3),
-            Key::Click(line) if self.shown.first + line < self.len() => {
-                if self.shown.first + line == self.shown.chosen {
+            Key::Click(line) if line < self.len() => {
+                if line == self.shown.chosen {
                     return self.act(Act::Open);
                 }
-                self.pin(self.shown.first + line);
+                self.pin(line);
             }
             Key::Click(_) => {}
             Key::ClickView(kind) => self.show_view(kind),
@@ -204,12 +203,7 @@ impl Browser {
             }
             Act::Apparent => self.other_measure(),
             Act::Bars => self.shown.columns.bars = (self.shown.columns.bars + 1) % BARS.len(),
-            Act::Map if self.directory_in_pane().is_none() => {
-                self.say("a treemap shows what is in a directory");
-            }
-            Act::Map if !self.shown.has_pane => {
-                self.say(format!("the treemap needs {PANE_WIDTH} columns and {PANE_HEIGHT} lines"));
-            }
+            Act::Map if self.is_flat() => self.say("the treemap shows the view \"tree\""),
             Act::Map => self.shown.columns.map = !self.shown.columns.map,
             Act::Counts if self.lists_groups() => {
                 self.say("the entries of groups are always shown")
@@ -461,6 +455,24 @@ impl Browser {
         }
     }
 
+    /// An arrow in the treemap leads to the tile on that side. False if it is none.
+    fn go_in_map(&mut self, key: Key) -> bool {
+        let toward = match key {
+            Key::Left => (-1, 0),
+            Key::Right => (1, 0),
+            Key::Up => (0, -1),
+            Key::Down => (0, 1),
+            _ => return false,
+        };
+        if !self.shows_map() || Bindings::default().act(key) != self.options.keys.act(key) {
+            return false;
+        }
+        if let Some(line) = self.shown.map.beside(self.shown.chosen, toward) {
+            self.pin(line);
+        }
+        true
+    }
+
     fn go(&mut self, act: Act) {
         if let Some(line) = self.moved(act, self.shown.chosen) {
             self.pin(line);
@@ -523,13 +535,16 @@ impl Browser {
         None
     }
 
-    /// Ends the filter of the list, or leaves the view, or ends the search. False if there is none of these.
+    /// Ends the filter of the list, or leaves the view, or ends the search, or the treemap. False if there is none of these.
     fn leave(&mut self) -> bool {
         if self.shown.pattern.take().is_some() {
             self.relist();
             return true;
         }
-        self.leave_view() || self.shown.search.take().is_some()
+        let is_left = self.leave_view() || self.shown.search.take().is_some();
+        let shows_map = self.shows_map();
+        self.shown.columns.map &= is_left;
+        is_left || shows_map
     }
 
     /// Nothing is left that could be closed. The progress of a removal stays.

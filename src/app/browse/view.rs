@@ -6,6 +6,7 @@ mod canvas;
 mod dialogs;
 mod gauge;
 mod list;
+mod map;
 mod pane;
 mod text;
 
@@ -20,6 +21,7 @@ use self::canvas::{Areas, BOLD, Canvas};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::{Act, Key};
 use super::listing::Item;
+use super::map::TreeMap;
 use weigh::internal::base::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::show::name::{cells, shorten};
@@ -35,15 +37,24 @@ pub fn list_height(height: u16) -> usize {
 }
 
 /// Where the parts of the screen are. A list of groups has the whole width: about a group, there is nothing more to say.
+/// So does the treemap.
 fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
     let areas = Areas::of(width.into(), height.into());
-    if browser.lists_groups() { Areas { list: width.into(), pane: None, ..areas } } else { areas }
+    match browser.lists_groups() || browser.shows_map() {
+        true => Areas { list: width.into(), pane: None, ..areas },
+        false => areas,
+    }
 }
 
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
-    browser.shown.has_pane = areas(browser, (width, height)).pane.is_some();
+    let areas = areas(browser, (width, height));
+    browser.shown.has_pane = areas.pane.is_some();
+    let of_map = (areas.list, areas.lines(height.into()));
+    if browser.shows_map() && browser.shown.map.size != of_map {
+        browser.shown.map = TreeMap::of(browser, of_map);
+    }
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
     if let Some((text, at)) = browser.dialogs.open.as_ref().and_then(Dialog::text) {
@@ -80,8 +91,11 @@ pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> 
         let tab = tabs.find(|(start, _, name)| (*start..start + cells(name)).contains(&x));
         return tab.map(|(_, kind, _)| Key::ClickView(kind));
     }
-    let line = y.checked_sub(areas.head)?;
-    (x < areas.list && line < areas.lines(height.into())).then_some(Key::Click(line))
+    let line = y.checked_sub(areas.head).filter(|line| *line < areas.lines(height.into()))?;
+    if browser.shows_map() {
+        return browser.shown.map.line_at((x, line)).map(Key::Click);
+    }
+    (x < areas.list).then_some(Key::Click(browser.shown.first + line))
 }
 
 /// Draws the whole screen.
@@ -102,6 +116,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     match browser.dialogs.open.as_ref().and_then(Dialog::text) {
         _ if !has_room => {}
         Some((text, first)) => dialogs::draw(browser, text, first, canvas),
+        None if browser.shows_map() && !browser.is_empty() => map::draw(browser, areas, canvas),
         None => {
             list::draw(browser, areas, canvas);
             if let Some(x) = areas.pane {
@@ -361,8 +376,13 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
         let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
-    if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low && !is_text) {
+    if let Some(since) =
+        browser.since().filter(|_| marks.is_empty() && !is_low && !is_text && !browser.shows_map())
+    {
         canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
+    }
+    if browser.shows_map() && marks.is_empty() && !is_low && !is_text {
+        map::legend(browser, y_of_marks, canvas);
     }
     if let Some(parts) = message {
         let end =
@@ -461,7 +481,19 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         }
         None => {
             let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
-            &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
+            match browser.shows_map() {
+                true => &[open, MARK, delete, (Act::Map, "list"), find, HELP],
+                false => &[
+                    open,
+                    MARK,
+                    delete,
+                    find,
+                    sort,
+                    (Act::NextView, "view"),
+                    (Act::Map, "map"),
+                    HELP,
+                ],
+            }
         }
     };
     let hints = acts.iter().filter(|(act, _)| does_something(browser, *act));
@@ -480,7 +512,7 @@ fn does_something(browser: &Browser, act: Act) -> bool {
         Act::Open if browser.may_ask_owners() => browser.pending.is_none(),
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
-        Act::Map => browser.shown.has_pane && browser.directory_in_pane().is_some(),
+        Act::Map => !browser.is_flat(),
         Act::Mark | Act::Delete => item.is_some_and(|item| browser.places_of(&item).is_ok()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all() || browser.scan.is_walked_now(),

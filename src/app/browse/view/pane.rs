@@ -8,8 +8,7 @@ use super::text::pairs;
 use super::{dialogs, list};
 use crate::app::browse::browser::Browser;
 use crate::app::browse::listing::Item;
-use weigh::internal::show::name::{cells, padded, shorten};
-use weigh::internal::show::page::treemap::{Rectangle, squarify};
+use weigh::internal::show::name::{cells, shorten};
 use weigh::internal::show::palette;
 use weigh::internal::show::size::Format;
 use weigh::internal::tree::Child;
@@ -42,7 +41,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     }
 }
 
-/// What is in a directory, as a list or a treemap. Returns how many lines that takes.
+/// What is in a directory. Returns how many lines that takes.
 fn inside(
     browser: &Browser,
     directory: &Child<'_>,
@@ -52,8 +51,6 @@ fn inside(
     if browser.inside().1 == 0 {
         canvas.write((x, y), browser.nothing(directory.place()), width, canvas.aside());
         1
-    } else if browser.shown.columns.map {
-        map(browser, (x, y, width, height), canvas)
     } else {
         content(browser, directory.size(), (x, y, width, height), canvas)
     }
@@ -95,48 +92,4 @@ fn content(
         canvas.write((x + 8, y + shown), &more, width, canvas.aside());
     }
     shown + usize::from(count > shown)
-}
-
-// A treemap in cells: the entries of the selected directory, each as large as its share.
-
-/// A cell is about twice as high as it is wide.
-const RATIO: f64 = 2.0;
-
-/// What is left of a name in fewer cells says nothing.
-const LEAST_NAME: usize = 6;
-
-/// Draws it at `x` and `y`, and returns how many lines it takes.
-fn map(
-    browser: &Browser,
-    (x, y, width, height): (usize, usize, usize, usize),
-    canvas: &mut Canvas<'_>,
-) -> usize {
-    let (places, _) = browser.inside();
-    let items: Vec<_> = places.iter().map(Item::of).collect();
-    let sizes: Vec<f64> = items.iter().map(|item| item.totals.size as f64).collect();
-    let whole = items.iter().fold(0u64, |sum, item| sum.saturating_add(item.totals.size));
-    let area =
-        Rectangle { width: width as f64, height: height as f64 * RATIO, ..Default::default() };
-    for (item, part) in items.iter().zip(squarify(&sizes, area)) {
-        let size = item.totals.size;
-        let [left, right] = [part.x, part.x + part.width].map(|at| at.round() as usize);
-        let [top, end] = [part.y, part.y + part.height].map(|at| (at / RATIO).round() as usize);
-        let style = canvas.style(|it| it.bar(size, whole), Modifier::empty());
-        // Half a cell to the right and below stays free between two parts.
-        let room = (right - left).saturating_sub(usize::from(right - left > 1));
-        let tile = canvas.style(|it| it.tile(size, whole), Modifier::REVERSED);
-        let texts = [list::own_name(browser, item), browser.sized(size, false)];
-        for line in top..end {
-            let is_last = line + 1 == end && end - top > 1;
-            let text = texts.get(line - top).map_or("", String::as_str);
-            let has_room = cells(text) < room || line == top && room >= LEAST_NAME;
-            let text = if has_room { shorten(text, room) } else { String::new() };
-            let (text, style) = match is_last {
-                true => ("▀".repeat(room), style),
-                false => (padded(&text, room), tile),
-            };
-            canvas.write((x + left, y + line), &text, room, style);
-        }
-    }
-    height
 }

@@ -2,8 +2,8 @@
 
 use crate::base::measure::{Kind, Mode};
 
-/// The kinds. The last is of directories without anything of their own in the map.
-pub(super) const KINDS: [&str; 9] = [
+/// The kinds. The last is of directories without anything of their own in a treemap.
+pub const KINDS: [&str; 9] = [
     "program",
     "source",
     "document",
@@ -21,7 +21,7 @@ const OTHER: usize = KINDS.len() - 2;
 pub(super) const DIRECTORY: usize = KINDS.len() - 1;
 
 /// Which of [`KINDS`] it is. Without a known extension, what may be executed is a program.
-pub(super) fn kind(path: &[u8], mode: Mode) -> usize {
+pub fn kind(path: &[u8], mode: Mode) -> usize {
     match mode.kind() {
         Kind::Directory => return DIRECTORY,
         Kind::File => {}

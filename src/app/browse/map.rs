@@ -1,0 +1,203 @@
+//! The treemap of the current directory: where each tile is on the screen. Tiles of the lines of the list can be chosen;
+//! what is in these directories is inside them, as deep as there is room.
+
+use std::cmp::Reverse;
+
+use super::browser::{Browser, largest};
+use super::listing::{below, chain};
+use super::marks::descend;
+use weigh::internal::show::kinds;
+use weigh::internal::show::page::treemap::{Rectangle, squarify};
+use weigh::internal::tree::{Child, Place};
+
+/// A cell is about twice as high as it is wide.
+const RATIO: f64 = 2.0;
+
+/// The least width and height of a directory that shows what is in it: its title, and a tile with a name.
+const LEAST: [usize; 2] = [10, 3];
+
+/// During a walk, each look into a directory holds the walk up.
+const MOST_LIVE: usize = 8;
+
+/// The tiles of a directory, for an area of so many columns and lines.
+#[derive(Debug, Default)]
+pub(super) struct TreeMap {
+    pub(super) size: (usize, usize),
+    pub(super) tiles: Vec<Tile>,
+}
+
+/// A rectangle of cells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cells {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+/// An entry in the treemap.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tile {
+    pub(super) area: Cells,
+    /// Its line in the list, if it can be chosen.
+    pub(super) line: Option<usize>,
+    pub(super) place: Option<Place>,
+    /// Its name, or those of directories that share a line, escaped.
+    pub(super) name: String,
+    pub(super) size: u64,
+    /// Which of [`kinds::KINDS`]; none if it is too small to be one entry, but many.
+    pub(super) kind: Option<usize>,
+    /// Whether the first line is its title, and what is in it is below.
+    pub(super) has_inside: bool,
+}
+
+impl TreeMap {
+    /// The treemap of the current directory.
+    pub(super) fn of(browser: &Browser, size: (usize, usize)) -> Self {
+        let area = Cells { width: size.0, height: size.1, ..Cells::default() };
+        let (mut tiles, mut looks) = (Vec::new(), 0);
+        let mut next = lay_out(listed(browser, most(area)), area);
+        // Each tile is some cells smaller than the one around it.
+        while let Some(mut tile) = next.pop() {
+            let Cells { x, y, width, height } = tile.area;
+            if [width, height].iter().zip(LEAST).all(|(has, least)| *has >= least) {
+                let area = Cells { x, y: y + 1, width, height: height - 1 };
+                let inside = inside(browser, &tile, most(area), &mut looks);
+                tile.has_inside = !inside.is_empty();
+                next.extend(lay_out(inside, area));
+            }
+            tiles.push(tile);
+        }
+        Self { size, tiles }
+    }
+
+    /// The tile of a line of the list, if it is large enough to be there.
+    pub(super) fn tile(&self, line: usize) -> Option<&Tile> {
+        self.tiles.iter().find(|tile| tile.line == Some(line))
+    }
+
+    /// The line of the list whose tile has this cell.
+    pub(super) fn line_at(&self, (x, y): (usize, usize)) -> Option<usize> {
+        let has = |from: usize, length, at| (from..from + length).contains(&at);
+        let mut chosen = self.tiles.iter().filter(|tile| tile.line.is_some());
+        let at = |it: &&Tile| has(it.area.x, it.area.width, x) && has(it.area.y, it.area.height, y);
+        chosen.find(at)?.line
+    }
+
+    /// The line of the list whose tile is beside that of `line`, so many columns and lines further on: the nearest one,
+    /// and of several the one beside its middle.
+    pub(super) fn beside(&self, line: usize, (right, down): (isize, isize)) -> Option<usize> {
+        let Some(from) = self.tile(line) else {
+            // It is too small: the largest.
+            return self.tiles.iter().filter(|it| it.line.is_some()).max_by_key(|it| it.size)?.line;
+        };
+        // Where it begins and ends along the way, and across it.
+        let spans = |area: Cells| {
+            let [x, y] = [(area.x, area.x + area.width), (area.y, area.y + area.height)];
+            if right != 0 { (x, y) } else { (y, x) }
+        };
+        let (start, across) = spans(from.area);
+        let middle = usize::midpoint(across.0, across.1);
+        let others = self.tiles.iter().filter(|tile| tile.line.is_some_and(|it| it != line));
+        let distances = others.filter_map(|tile| {
+            let (along, across) = spans(tile.area);
+            let distance = match right + down > 0 {
+                true => along.0.checked_sub(start.1)?,
+                false => start.0.checked_sub(along.1)?,
+            };
+            let aside = across.0.saturating_sub(middle).max((middle + 1).saturating_sub(across.1));
+            Some(((aside > 0, distance, aside), tile.line))
+        });
+        distances.min_by_key(|(distance, _)| *distance)?.1
+    }
+}
+
+/// How many tiles have room, about.
+fn most(area: Cells) -> usize {
+    (area.width * area.height / 2).clamp(1, 500)
+}
+
+/// The largest entries of the list, `most` at most, and all others as one.
+fn listed(browser: &Browser, most: usize) -> Vec<Tile> {
+    let scan = &browser.scan;
+    let lines = (0..browser.len()).filter_map(|line| Some((line, scan.index.place(line)?)));
+    let lines = lines.map(|(line, place)| (Reverse(scan.tree.at(place).size()), line, place));
+    let mut lines: Vec<_> = lines.collect();
+    let all = lines.len();
+    let whole = match browser.shown.pattern {
+        None => scan.here().size(),
+        Some(_) => lines.iter().fold(0, |sum, (size, ..)| size.0.saturating_add(sum)),
+    };
+    if all > most {
+        lines.select_nth_unstable(most);
+        lines.truncate(most);
+    }
+    lines.sort_unstable();
+    let tiles = lines.into_iter().map(|(_, line, place)| {
+        let child = scan.tree.at(place);
+        let names = below(&child, scan.directory);
+        Tile { line: Some(line), place: Some(place), ..tile(browser, &child, &names) }
+    });
+    with_rest(tiles.collect(), whole, all)
+}
+
+/// The largest entries in a directory, `most` at most, and all others as one. Nothing if it is none, or not known.
+fn inside(browser: &Browser, around: &Tile, most: usize, looks: &mut usize) -> Vec<Tile> {
+    let scan = &browser.scan;
+    let Some(place) = around.place else { return Vec::new() };
+    if browser.has_all() {
+        let directory = scan.tree.at(place);
+        let (places, count) = largest(directory, most);
+        let tiles = places.into_iter().map(|place| {
+            let last = chain(scan, scan.tree.at(place)).last().unwrap_or(directory);
+            let names = below(&last, directory.id().unwrap_or_default());
+            Tile { place: last.place(), ..tile(browser, &last, &names) }
+        });
+        return with_rest(tiles.collect(), directory.size(), count);
+    }
+    let line = around.line.filter(|_| scan.is_walked_now() && *looks < MOST_LIVE);
+    let way = line.and_then(|line| browser.way_to(&browser.item(line)?));
+    let Some(way) = way.filter(|_| scan.tree.at(place).is_directory()) else { return Vec::new() };
+    *looks += 1;
+    let live = browser.listing(&way).map(|tree| tree.in_view(scan.tree.view()));
+    let directory = live.as_ref().and_then(|tree| descend(tree, &way));
+    directory.map_or_else(Vec::new, |directory| {
+        let (places, count) = largest(directory, most);
+        let children = places.into_iter().map(|place| directory.tree().at(place));
+        let tiles = children.map(|child| tile(browser, &child, &[child.name()]));
+        with_rest(tiles.collect(), directory.size(), count)
+    })
+}
+
+/// The tile of an entry with these names.
+fn tile(browser: &Browser, child: &Child<'_>, names: &[&[u8]]) -> Tile {
+    let end = if child.is_directory() { "/" } else { "" };
+    let names: Vec<_> = names.iter().map(|name| browser.text(name)).collect();
+    let kind = Some(kinds::kind(child.name(), child.mode()));
+    Tile { name: names.join("/") + end, size: child.size(), kind, ..Tile::default() }
+}
+
+/// `tiles`, and a last one for all else in a directory of `count` entries, whose size is the `whole`.
+fn with_rest(mut tiles: Vec<Tile>, whole: u64, count: usize) -> Vec<Tile> {
+    let shown = tiles.iter().fold(0, |sum: u64, tile| sum.saturating_add(tile.size));
+    let (rest, more) = (whole.saturating_sub(shown), count - tiles.len());
+    if rest > 0 && !tiles.is_empty() {
+        let name = if more == 0 { String::new() } else { format!("{more} more") };
+        tiles.push(Tile { name, size: rest, ..Tile::default() });
+    }
+    tiles
+}
+
+/// Lays `tiles` out, the largest of which come first. Those without a cell are left out.
+fn lay_out(tiles: Vec<Tile>, within: Cells) -> Vec<Tile> {
+    let sizes: Vec<f64> = tiles.iter().map(|tile| tile.size as f64).collect();
+    let (width, height) = (within.width as f64, within.height as f64 * RATIO);
+    let parts = squarify(&sizes, Rectangle { width, height, ..Rectangle::default() });
+    let placed = tiles.into_iter().zip(parts).map(|(tile, part)| {
+        let [left, right] = [part.x, part.x + part.width].map(|at| at.round() as usize);
+        let [top, end] = [part.y, part.y + part.height].map(|at| (at / RATIO).round() as usize);
+        let [x, y] = [within.x + left, within.y + top];
+        Tile { area: Cells { x, y, width: right - left, height: end - top }, ..tile }
+    });
+    placed.filter(|tile| tile.area.width > 0 && tile.area.height > 0).collect()
+}

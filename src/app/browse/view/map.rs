@@ -1,0 +1,151 @@
+//! The treemap on the whole screen, and above it the chosen entry.
+
+use std::cmp::Reverse;
+
+use ratatui_core::style::{Color, Modifier, Style};
+
+use super::canvas::{Areas, Canvas};
+use super::list;
+use crate::app::browse::browser::Browser;
+use crate::app::browse::map::{Cells, Tile};
+use weigh::internal::show::kinds::KINDS;
+use weigh::internal::show::name::{cells, padded, shorten};
+use weigh::internal::show::palette::{Charset, Palette};
+use weigh::internal::show::size::{self, percent};
+
+/// What is left of a name in fewer cells says nothing.
+const LEAST_NAME: usize = 6;
+
+pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
+    if areas.head > 1 {
+        heading(browser, areas.head - 1, canvas);
+    }
+    let map = &browser.shown.map;
+    for tile in &map.tiles {
+        let marks = &browser.scan.marks;
+        let is_marked = tile.place.is_some_and(|it| marks.covers(&browser.scan.tree, it));
+        let mark = if is_marked || browser.scan.is_within_marked() { "● " } else { "" };
+        match tile.has_inside {
+            true => title(browser, tile, mark, areas.head, canvas),
+            false => fill(browser, tile, mark, areas.head, canvas),
+        }
+    }
+    if let Some(chosen) = map.tile(browser.shown.chosen) {
+        frame(chosen, areas.head, canvas);
+    }
+}
+
+/// What is known of the chosen entry.
+fn heading(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
+    let Some(item) = browser.item(browser.shown.chosen) else { return };
+    let size = browser.sized(item.totals.size, browser.is_partial(item.place));
+    let mut parts = vec![size, percent(item.totals.size, browser.whole())];
+    if item.is_directory() {
+        parts.push(size::entries(item.totals.entries));
+    }
+    parts.extend(item.totals.newest.map(|newest| format!("written {}", browser.age(newest))));
+    let width = canvas.width();
+    let about = shorten(&parts.join(" · "), width / 2);
+    let room = width.saturating_sub(cells(&about) + 4);
+    let name = shorten(&list::title(browser, &item), room);
+    let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
+    let end = canvas.write((1, y), &name, room, of_name);
+    canvas.write((end + 2, y), &about, width, Style::new());
+}
+
+/// A directory's name and size, in a line above what is in it.
+fn title(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Canvas<'_>) {
+    let Cells { x, y, width, .. } = tile.area;
+    let (room, y) = (width.saturating_sub(2), y + top);
+    let size = browser.sized(tile.size, browser.is_partial(tile.place));
+    let name = format!("{mark}{}", tile.name);
+    // A name needs the room more.
+    let beside = room.saturating_sub(cells(&size) + 1);
+    let has_size = beside >= cells(&name).min(LEAST_NAME);
+    let name = shorten(&name, if has_size { beside } else { room });
+    let size = if has_size { format!(" {size}") } else { String::new() };
+    let of_name = canvas.style(Palette::accent, Modifier::BOLD);
+    canvas.write((x, y), &"─".repeat(room + 1), room + 1, canvas.aside());
+    let end = canvas.write((x + 1, y), &name, room, of_name);
+    let end = canvas.write((end, y), &size, (x + 1 + room).saturating_sub(end), Style::new());
+    canvas.write((end, y), " ", (x + 1 + room).saturating_sub(end), Style::new());
+}
+
+/// The area of an entry, with its name and size if they have room.
+fn fill(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Canvas<'_>) {
+    let Cells { x, y, width, height } = tile.area;
+    // Half a cell to the right and below stays free between two tiles.
+    let room = width - usize::from(width > 1);
+    let size = browser.sized(tile.size, browser.is_partial(tile.place));
+    let texts = [format!("{mark}{}", tile.name), size];
+    let (area, text_style) = match tile.kind {
+        Some(kind) => (
+            canvas.style(|it| it.kind(kind), Modifier::empty()),
+            canvas.style(|it| it.on_kind(kind), Modifier::REVERSED),
+        ),
+        None => (Style::new(), canvas.aside()),
+    };
+    for line in 0..height {
+        let is_last = line + 1 == height && height > 1;
+        let text = texts.get(line).map_or("", String::as_str);
+        // The first column is for a frame.
+        let inside = room.saturating_sub(1);
+        let has_room = cells(text) < inside || line == 0 && inside >= LEAST_NAME;
+        let text = if has_room { format!(" {}", shorten(text, inside)) } else { String::new() };
+        let (text, style) = match (is_last, tile.kind, canvas.charset) {
+            (true, Some(_), Charset::Unicode | Charset::Console) => ("▀".repeat(room), area),
+            (true, ..) => continue,
+            _ => (padded(&text, room), text_style),
+        };
+        canvas.write((x, y + top + line), &text, room, style);
+    }
+}
+
+/// Draws a frame over the outermost cells of the chosen tile, or makes a small one a band.
+fn frame(tile: &Tile, top: usize, canvas: &mut Canvas<'_>) {
+    let Cells { x, y, width, height } = tile.area;
+    let accent = canvas.style(Palette::accent, Modifier::BOLD);
+    // Whatever the colours of the tile are.
+    let style = Style { fg: accent.fg.or(Some(Color::Reset)), ..accent }.bg(Color::Reset);
+    let style = style.remove_modifier(Modifier::REVERSED);
+    let (end, y) = (x + width - 1, y + top);
+    let last = y + height - 1;
+    if width < 3 || height < 2 {
+        let band = canvas.style(Palette::band, Modifier::REVERSED);
+        let sign = padded(">", width);
+        (y..=last).for_each(|y| _ = canvas.write((x, y), &sign, width, band));
+        return;
+    }
+    canvas.write((x, y), ">", 1, style);
+    canvas.write((end, y), "┐", 1, style);
+    for y in y + 1..last {
+        canvas.write((x, y), "│", 1, style);
+        canvas.write((end, y), "│", 1, style);
+    }
+    canvas.write((x, last), &format!("└{}┘", "─".repeat(width - 2)), width, style);
+}
+
+/// The colours of the kinds that are on the map, those with most first.
+pub(super) fn legend(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
+    if canvas.palette.is_none() {
+        return;
+    }
+    let mut sums = KINDS.map(|_| 0u64);
+    for tile in browser.shown.map.tiles.iter().filter(|tile| !tile.has_inside) {
+        if let Some(sum) = tile.kind.and_then(|kind| sums.get_mut(kind)) {
+            *sum = sum.saturating_add(tile.size);
+        }
+    }
+    let mut kinds: Vec<_> = (0..KINDS.len()).filter(|kind| sums[*kind] > 0).collect();
+    kinds.sort_by_key(|kind| Reverse(sums[*kind]));
+    let mut x = 1;
+    for kind in kinds {
+        let name = if kind + 1 == KINDS.len() { "directory" } else { KINDS[kind] };
+        if x + 2 + cells(name) > canvas.width() {
+            break;
+        }
+        let area = canvas.style(|it| it.kind(kind), Modifier::empty());
+        x = canvas.write((x, y), "■", 1, area) + 1;
+        x = canvas.write((x, y), name, usize::MAX, canvas.aside()) + 2;
+    }
+}
