@@ -58,6 +58,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("--apply", "asks on a terminal, and removes: cleaning::"),
     ("jq ", "needs jq"),
+    ("strace ", "needs strace"),
     ("gh pr comment", "needs GitHub: the lines above it are like others"),
 ];
 
@@ -226,6 +227,10 @@ fn what_is_shown_is_what_is_printed() {
         let mut mended = text.clone();
         for (kind, block) in blocks(&text) {
             if kind == "sh" {
+                // The script for each night has a test below.
+                if block.starts_with("#!") {
+                    continue;
+                }
                 // A `cd`, and what else a line needs, is in the lines before it. A command may take several lines.
                 let is_broken = block.contains("\\\n");
                 let lines: Vec<_> = match is_broken {
@@ -247,7 +252,8 @@ fn what_is_shown_is_what_is_printed() {
             } else {
                 // The others have tests of their own, those of queries and of text for their pages.
                 let is_query = ["sql", "python"].contains(&kind) && page.ends_with("scripting.md");
-                let own = ["browse.md", "counting.md", "format.md", "lists.md", "clean.md"];
+                let own =
+                    ["browse.md", "counting.md", "format.md", "lists.md", "clean.md", "nightly.md"];
                 let has_test = own.iter().any(|own| page.ends_with(own));
                 let is_text = kind == "text" && has_test;
                 let is_tested = is_query || is_text || ["sh", "toml", "json"].contains(&kind);
@@ -457,6 +463,36 @@ fn the_workflow_comments_and_fails_where_something_grew() {
     assert_eq!(called, "gh pr comment 7 --body-file comment.md\n".repeat(2));
     let comment = fs::read_to_string(home.home.at("comment.md")).unwrap();
     assert!(comment.contains("build grew by ") && comment.contains("| `more` |"), "{comment}");
+}
+
+/// The script for each night: nothing to compare with, no change, too much growth, the night after that, and one on which
+/// the newest snapshot is damaged.
+#[test]
+fn the_script_for_each_night_keeps_snapshots_and_fails_where_too_much_grew() {
+    let text = fs::read_to_string(Path::new(TOP).join("docs/nightly.md")).unwrap();
+    let (_, script) = blocks(&text).find(|(_, block)| block.starts_with("#!")).unwrap();
+    let script = script.replace("=/srv", "=project").replace("=/var/lib/weigh/srv", "=kept/night");
+    let home = Home::new();
+    let night = |before: &str| {
+        let (_, said) =
+            home.sh(&format!("{before}\n({script})\necho \"status $?\"; ls kept/night"));
+        let (said, files) = said.rsplit_once("status ").expect("it ends");
+        let (status, files) = files.split_once('\n').unwrap();
+        (said.to_owned(), status.to_owned(), files.lines().count())
+    };
+    let grow = "head -c 90000000 /dev/zero >project/new";
+    for (before, says, status, files) in [
+        ("", "┴ project", "0", 1),
+        ("", "project did not change since", "0", 1),
+        (grow, "over the limit of 10% (--fail-growth)", "3", 1),
+        ("", "project did not change since", "0", 1),
+        ("truncate -s 100 kept/night/*", "it ends too early", "2", 2),
+        ("", "project did not change since", "0", 2),
+    ] {
+        let (said, ended, kept) = night(before);
+        assert!(said.contains(says), "{before}: {said}");
+        assert_eq!((&*ended, kept), (status, files), "{before}: {said}");
+    }
 }
 
 #[test]
