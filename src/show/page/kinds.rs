@@ -2,7 +2,7 @@
 
 use crate::base::measure::{Kind, Mode};
 
-/// The kinds. The last is of directories without anything of their own in the map.
+/// The kinds. The last is that of directories without anything of their own in the map: these are hatched.
 pub(super) const KINDS: [&str; 9] = [
     "program",
     "source",
