@@ -70,8 +70,9 @@ class OpenPage:
         """The path on the card; none if there is no card."""
         return (self.page.locator("output b").all_text_contents() or [None])[0]
 
-    def listed(self):
-        return self.page.locator("aside button").all_text_contents()
+    def listed(self, what="files"):
+        """The paths in a list. While a search is on, only the first is there."""
+        return self.page.locator(f"section.{what} button").all_text_contents()
 
     def address(self):
         return self.page.evaluate("decodeURIComponent(location.hash)")
@@ -112,6 +113,14 @@ def check_labels(page):
     labels = page.eval_on_selector_all("figure text", "all => all.map(one => one.firstChild.data)")
     assert len(labels) > 10 or page.viewport_size == PHONE, labels
     assert all("…" not in label or len(label) > 4 for label in labels), labels
+
+
+def check_legend(page):
+    """Every colour and pattern of the map is in the legend that is shown."""
+    fills = """(all) => [...new Set(all.filter((one) => one.checkVisibility()).map((one) => getComputedStyle(one).fill))]"""
+    drawn = page.eval_on_selector_all("figure g path:not(.chosen)", fills)
+    shown = page.eval_on_selector_all(".legend path", fills)
+    assert len(drawn) > 3 and set(drawn) <= set(shown), (drawn, shown)
 
 
 def check_contrast(page):
@@ -170,13 +179,18 @@ def used(browser, place):
             opened.check()
             assert opened.crumbs() == [root]
             assert opened.listed()[0] == f"{root}/src/d5/f7.rs" and len(opened.listed()) == 10
+            tops = [f"{root}/{top}" for top in ("src", "photos", "cache")]
+            listed = opened.listed("directories")
+            assert [path for path in listed if path in tops] == tops and listed[0] == tops[0], listed
             check_labels(page)
+            check_legend(page)
             # Into a directory, and back: by the address, too.
             opened.click(60, 60)
             assert len(opened.crumbs()) == 3 and opened.crumbs()[:2] == [root, "src"], opened.crumbs()
             zoomed = opened.crumbs()[2]
             assert opened.address() == f"#{root}/src/{zoomed}", opened.address()
             assert all(path.startswith(f"{root}/src/{zoomed}/") for path in opened.listed())
+            assert not page.locator("section.directories").is_visible(), "there is none in it"
             opened.screenshot(name + "-zoomed")
             opened.check()
             page.locator("nav button").nth(1).click()
@@ -210,14 +224,17 @@ def used(browser, place):
             assert len(kinds) >= 3 and len(ages) >= 5 and not kinds & ages, (kinds, ages)
             shown = page.locator(".legend li:visible").all_text_contents()
             assert "30 to 90 days" in shown and "source" not in shown, shown
+            check_legend(page)
             opened.screenshot(name + "-age")
             opened.check()
             # The largest of what is found, with paths, in the list and in the table.
             page.get_by_label("Search").fill("photos/d5/")
             expected = [f"{root}/photos/d5/f{k}.jpg" for k in reversed(range(8))]
-            assert opened.listed() == expected, opened.listed()
+            assert opened.listed("directories") == expected, opened.listed("directories")
+            assert page.locator("section:visible").count() == 1
             assert page.locator("tbody tr:visible th").all_text_contents() == expected
-            assert page.locator("h2").text_content().startswith("8 of "), page.locator("h2").text_content()
+            found = page.locator("h2:visible").text_content()
+            assert found.startswith("8 of "), found
             opened.screenshot(name + "-found")
             opened.check()
             page.get_by_label("Search").fill("")
@@ -243,7 +260,7 @@ def used(browser, place):
             opened.done()
     opened = OpenPage(browser, url, script=False)
     assert opened.page.locator("text").count() > 10 and "src" in opened.names()
-    assert opened.page.locator("aside li").count() == 10 and not opened.page.locator("tbody").is_visible()
+    assert opened.page.locator("aside li").count() == 20 and not opened.page.locator("tbody").is_visible()
     opened.page.locator("summary").click()
     assert opened.page.locator("tbody").is_visible()
     opened.screenshot("without-a-script")
@@ -318,6 +335,30 @@ def few(browser, place):
     opened.done()
 
 
+def deep(browser, place):
+    """Files of the same size have about the same area at any depth, also in a window of another shape."""
+    way = place + "/tree"
+    for level in range(20):
+        for number in range(2):
+            write(f"{way}/f{number}", 1_000_000)
+        way += f"/d{level}"
+    write(f"{way}/f2", 40_000_000)
+    for size in DESK, PHONE:
+        opened = OpenPage(browser, page_of(place, "-s", f"{place}/tree"), size)
+        areas = opened.page.eval_on_selector_all("figure g path:not(.dir, .rest, .chosen)", """all => all.map((one) => {
+            const { width, height } = one.getBBox();
+            return [one.node.name, width * height / one.node.weight];
+        })""")
+        areas = [area for name, area in areas if name.startswith("f")]
+        assert len(areas) == 41 and max(areas) <= (1.15 if size is DESK else 1.4) * min(areas), areas
+        figure = opened.page.locator("figure").bounding_box()
+        share = max(areas) * 40_000_000 / (figure["width"] * figure["height"])
+        # It is half of all. Four frames around nearly everything take a tenth of the window, or a quarter of a small one.
+        assert share >= (0.44 if size is DESK else 0.37), share
+        opened.screenshot(f"{size['width']}-deep")
+        opened.done()
+
+
 def emoji(browser, place):
     """No part of a family is cut off."""
     family = "👨\u200d👩\u200d👧\u200d👦"
@@ -357,7 +398,7 @@ def hostile(browser, place):
     # Everything that a name can be put into.
     page = opened.page
     page.get_by_label("Search").fill("script")
-    assert page.locator("aside button").count() == 10
+    assert page.locator("aside section:visible button").count() == 10
     page.get_by_label("Search").fill("")
     page.get_by_role("button", name="Name").click()
     for row in range(0, NAMES, max(1, NAMES // 20)):
@@ -376,7 +417,7 @@ def hostile(browser, place):
 def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for part in used, few, emoji, compared, docs, hostile:
+        for part in used, few, deep, emoji, compared, docs, hostile:
             with tempfile.TemporaryDirectory() as place:
                 part(browser, place)
             print(f"{part.__name__}: as it should be", flush=True)

@@ -259,7 +259,7 @@ impl Kind {
     }
 
     /// The kind's name, as JSON has it.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Directory => "directory",
             Kind::File => "file",

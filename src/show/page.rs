@@ -23,6 +23,7 @@ use crate::ask::Outcome;
 use crate::base::escape::escape;
 use crate::base::measure::{Kind, Measure};
 use crate::base::path;
+use crate::from::snapshot::Origin;
 use crate::tree::tally::{AGE_NAMES, age};
 use crate::tree::{Order, Shape, Tree};
 
@@ -49,6 +50,8 @@ pub struct PageOptions {
     pub max_bytes: usize,
     /// How to write when the shown state was recorded.
     pub times: TimeFormat,
+    /// When and where a scan is made. A snapshot says that itself.
+    pub origin: Option<Origin>,
 }
 
 /// The default number of nodes on a page.
@@ -86,22 +89,27 @@ const COLORINGS: [(&str, char, &[&str]); 4] = [
 /// What colours say on a page.
 struct Coloring {
     name: &'static str,
-    /// The classes, and what they mean.
-    legend: Vec<(String, &'static str)>,
+    /// The classes of everything in the map, and what they mean.
+    legend: Vec<(String, String)>,
 }
+
+/// What colours say if nothing else is known.
+const DEPTH: &str = "depth";
 
 /// The content of a page.
 struct PageContent<'a> {
+    /// The absolute paths of the roots.
+    heading: String,
     rows: Vec<PageRow<'a>>,
     map: Map,
-    /// What colours can say of these rows. The first is shown first.
+    /// What colours can say of these rows: one at least. The first is shown first.
     colorings: Vec<Coloring>,
     /// The nodes without a row: name and size.
     rest: Option<(String, String)>,
     is_partial: bool,
     /// What the figures measure.
     measure: Measure,
-    /// When and where the shown state was recorded.
+    /// Where and when the shown state was recorded, as a sentence without a full stop.
     recorded: String,
     /// Of a difference: when and where the earlier snapshot was made.
     since: String,
@@ -129,7 +137,7 @@ pub fn write(
 impl<'a> PageContent<'a> {
     fn new(tree: &'a Tree, outcome: &Outcome, options: &PageOptions) -> Self {
         let PageOptions { picture, times, .. } = options;
-        let origin = outcome.snapshot.origin.as_ref();
+        let origin = outcome.snapshot.origin.as_ref().or(options.origin.as_ref());
         let saved = origin.map(|origin| origin.time).filter(|time| *time != 0);
         let time = times.write(saved.unwrap_or(times.now));
         let mut lines = lay_out(tree, Order::Size, false);
@@ -148,23 +156,28 @@ impl<'a> PageContent<'a> {
             true => (rest.name, String::new()),
             false => (rest.name, picture.format.write(rest.totals.size)),
         });
-        let (map, colorings) = (Map::new(&rows), colorings(&rows));
+        let map = Map::new(&rows);
+        let colorings = colorings(&rows, map.rests.iter().any(Option::is_some));
         Self {
+            heading: heading(tree, origin).unwrap_or_else(|| rows[0].name.clone()),
             rows,
             map,
             colorings,
             rest,
             is_partial,
             measure: outcome.snapshot.view.measure,
-            recorded: time + &diff::on_host(origin),
-            since: diff::since(outcome.earlier.as_ref(), times),
+            recorded: match diff::on_host(origin).trim_start() {
+                "" => time,
+                host => format!("O{}, {time}", &host[1..]),
+            },
+            since: diff::since_then(outcome.earlier.as_ref(), origin, times),
             file_systems: file_systems::lines(outcome, picture),
         }
     }
 
     /// What colours say first.
     fn coloring(&self) -> &'static str {
-        self.colorings.first().map_or("depth", |coloring| coloring.name)
+        self.colorings[0].name
     }
 
     /// The subject of the page, as a sentence without a full stop.
@@ -242,18 +255,57 @@ impl<'a> PageRow<'a> {
     }
 }
 
-/// What colours can say of `rows`.
-fn colorings(rows: &[PageRow<'_>]) -> Vec<Coloring> {
+/// The absolute paths of the roots of `tree`, or how many there are; none if its origin does not say on which host they
+/// are, or has other roots.
+fn heading(tree: &Tree, origin: Option<&Origin>) -> Option<String> {
+    /// More are only counted.
+    const MOST: usize = 3;
+    let origin = origin.filter(|origin| !origin.host.is_empty())?;
+    // A list of files has no roots, and old snapshots have no names.
+    let names: BTreeSet<_> = tree.roots().map(|root| root.name()).collect();
+    let is_shown = |name: &Vec<u8>| names.is_empty() || names.contains(&**name);
+    let given = origin.roots.iter().filter(|root| root.name.as_ref().is_none_or(is_shown));
+    let mut paths: Vec<_> = given.map(|root| escape(&root.path)).collect();
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    match &paths[..] {
+        paths if paths.is_empty() || paths.len() < names.len() => None,
+        [only] => Some(only.clone()),
+        [paths @ .., last] if paths.len() < MOST => {
+            Some(format!("{} and {last}", paths.join(", ")))
+        }
+        paths => Some(format!("{} paths", paths.len())),
+    }
+}
+
+/// What colours can say of `rows`. Some directories may have entries without a row (`has_rests`).
+fn colorings(rows: &[PageRow<'_>], has_rests: bool) -> Vec<Coloring> {
+    let frames = rows.iter().any(|row| row.line.has_children);
+    let frames = frames.then(|| ("dir key".to_owned(), "directory".to_owned()));
+    let hatched =
+        |is_shown: bool| is_shown.then(|| ("rest".to_owned(), KINDS[DIRECTORY].to_owned()));
     let mut colorings = Vec::new();
     for (i, (name, letter, meanings)) in COLORINGS.into_iter().enumerate() {
-        let tiles = rows.iter().filter(|row| !row.line.has_children);
-        let shown: BTreeSet<_> = tiles.filter_map(|row| row.colors[i]).collect();
+        let tiles = || rows.iter().filter(|row| !row.line.has_children);
+        let mut shown: BTreeSet<_> = tiles().filter_map(|row| row.colors[i]).collect();
+        let is_hatched = name == "kind" && shown.remove(&DIRECTORY);
         // Where all are directories, their kind says nothing.
-        if !shown.is_empty() && (name != "kind" || shown.iter().ne([&DIRECTORY])) {
-            let legend = meanings.iter().enumerate().filter(|(color, _)| shown.contains(color));
-            let legend = legend.map(|(color, meaning)| (format!("{letter}{color}"), *meaning));
-            colorings.push(Coloring { name, legend: legend.collect() });
+        if shown.is_empty() {
+            continue;
         }
+        // Groups share colours if there are many. Then only their labels say which is which.
+        let groups: Vec<_> = tiles().map(|row| &*row.name).collect();
+        let groups = if groups.len() == shown.len() { groups } else { Vec::new() };
+        let meanings = if name == "group" { &groups[..] } else { meanings };
+        let legend = meanings.iter().enumerate().filter(|(color, _)| shown.contains(color));
+        let legend =
+            legend.map(|(color, meaning)| (format!("{letter}{color}"), (*meaning).to_owned()));
+        let legend = legend.chain(frames.clone()).chain(hatched(has_rests || is_hatched));
+        colorings.push(Coloring { name, legend: legend.collect() });
+    }
+    if colorings.is_empty() {
+        let legend = frames.into_iter().chain(hatched(true)).collect();
+        colorings.push(Coloring { name: DEPTH, legend });
     }
     colorings
 }

@@ -202,8 +202,10 @@ fn what_changed_is_shown() {
         "what grew, and what shrank"
     );
     assert!(page.contains("<main class=\"map by-growth\">") && page.contains("value=\"kind\""));
-    assert!(page.contains(" since 20") && !page.contains("since the snapshot"), "{page}");
-    assert!(page.contains("<h2>Largest changes</h2><ol><li><b>-68.4Ki</b> top/big<li>"), "{page}");
+    assert!(page.contains(" since ") && !page.contains("since the snapshot"), "{page}");
+    assert!(!page.contains(" since 20"), "a day has its name: {page}");
+    let list = "<h2>Files that changed most</h2><ol><li><b>-68.4Ki</b> top/big<li>";
+    assert!(page.contains(list), "{page}");
     // As from a snapshot.
     weigh("-s --save after top").within(fixture.path()).run().clean();
     let loaded =
@@ -255,6 +257,95 @@ fn every_row_has_a_shape() {
     }
 }
 
+/// The paths in the list of the largest `what`.
+fn listed(page: &str, what: &str) -> Vec<String> {
+    let (_, list) = page.split_once(&format!("<section class={what}>")).unwrap_or_default();
+    let (list, _) = list.split_once("</ol>").unwrap_or_default();
+    let paths = list.split("</b> ").skip(1);
+    paths.map(|item| item.split('<').next().unwrap().to_owned()).collect()
+}
+
+/// A chain of directories would be a list of the same size.
+#[test]
+fn the_largest_directories_are_listed() {
+    let fixture = Fixture::new().file("top/a/b/c/f", 8_000_000).file("top/a/b/g", 1_000_000);
+    let fixture = fixture.file("top/d/e/f", 790_000).file("top/d/g", 210_000).file("top/x/f", 100);
+    let page = |flags: &str| {
+        weigh(&format!("-s --as html {flags} top")).within(fixture.path()).run().text()
+    };
+    // All of `a` is in `b`, and 89 % of `b` in `c`, but only 79 % of `d` in `e`.
+    let expected = ["top/a/b/c", "top/d", "top/d/e", "top/x"];
+    assert_eq!(listed(&page(""), "directories"), expected);
+    assert_eq!(listed(&page("-D"), "directories"), expected);
+    assert!(page("").contains("<h2>Largest directories</h2>"));
+    for flags in ["-F", "--by size", "-d 0"] {
+        assert!(listed(&page(flags), "directories").is_empty(), "{flags}");
+    }
+    let roots = weigh("-s --as html top/a top/d").within(fixture.path()).run().text();
+    let expected = ["top/a/b/c", "top/d", "top/d/e"];
+    assert_eq!(listed(&roots, "directories"), expected);
+}
+
+/// The area of each row of a map, by its path below the root.
+fn areas(page: &str) -> BTreeMap<Vec<u8>, f64> {
+    let (_, map) = page.split_once("</defs><g>").unwrap();
+    let shapes = map.split("</g>").next().unwrap().split("<path ").skip(1);
+    let area = |shape: &str| {
+        let (_, sides) = shape.split_once('h')?;
+        let (width, sides) = sides.split_once('v')?;
+        Some(width.parse::<f64>().ok()? * sides.split_once('h')?.0.parse::<f64>().ok()?)
+    };
+    let rows = rows(page);
+    let (mut above, mut all): (Vec<Vec<u8>>, _) = (Vec::new(), BTreeMap::new());
+    for (row, shape) in rows.into_iter().zip(shapes) {
+        above.truncate(row.depth);
+        above.push(row.name);
+        all.extend(area(shape).map(|area| (above[1..].join(&b'/'), area)));
+    }
+    all
+}
+
+/// Each frame took a part of all that was in it: a file 20 directories down had a third of its area.
+#[test]
+fn frames_take_little_of_the_area() {
+    const WHOLE: f64 = 1200.0 * 800.0;
+    let way =
+        |levels| (0..levels).fold("top/".to_owned(), |way, level| way + &format!("d{level}/"));
+    let alone = Fixture::new().file(way(20) + "deep", 10_000_000).file("top/other", 10_000_000);
+    // Beside each directory, there is one more file.
+    let mut beside = Fixture::new().file(way(20) + "deep", 10_000_000).file("top/other", 8_000_000);
+    for level in 1..=20 {
+        beside = beside.file(way(level) + "beside", 100_000);
+    }
+    for fixture in [alone, beside] {
+        let page = weigh("-s --as html top").within(fixture.path()).run().text();
+        let areas = areas(&page);
+        let file = way(20).replacen("top/", "", 1) + "deep";
+        let area = areas[file.as_bytes()];
+        assert!(area >= 0.45 * WHOLE, "{}", area / WHOLE);
+    }
+}
+
+#[test]
+fn files_of_the_same_size_have_the_same_area_at_any_depth() {
+    let mut fixture = Fixture::new();
+    for depth in 0..12 {
+        for number in 0..4 {
+            let way: String = (0..depth).map(|level| format!("d{level}/")).collect();
+            fixture = fixture.file(format!("top/{way}f{number}"), 1_000_000);
+            fixture = fixture.file(format!("top/{way}e{depth}/f{number}"), 1_000_000);
+        }
+    }
+    let page = weigh("-s --as html top").within(fixture.path()).run().text();
+    let mut areas = areas(&page);
+    areas.retain(|path, _| path.rsplit(|byte| *byte == b'/').next().unwrap().starts_with(b"f"));
+    let (least, most) = areas
+        .values()
+        .fold((f64::MAX, 0.0_f64), |(least, most), area| (least.min(*area), most.max(*area)));
+    assert_eq!(areas.len(), 96);
+    assert!(most <= 1.15 * least, "{least} {most}");
+}
+
 #[test]
 fn the_largest_files_are_listed() {
     let mut fixture = drawn();
@@ -263,10 +354,7 @@ fn the_largest_files_are_listed() {
     }
     let listed = |flags: &str| {
         let page = weigh(&format!("-s --as html {flags} top")).within(fixture.path()).run().text();
-        let (_, list) = page.split_once("<aside>").unwrap_or_default();
-        let (list, _) = list.split_once("</ol>").unwrap_or_default();
-        let paths = list.split("</b> ").skip(1);
-        paths.map(|item| item.split('<').next().unwrap().to_owned()).collect::<Vec<_>>()
+        listed(&page, "files")
     };
     let expected: Vec<_> = (3..=12).rev().map(|i| format!("top/{}/{i}", i % 3)).collect();
     assert_eq!(listed(""), expected);
@@ -291,16 +379,73 @@ fn a_page_says_which_host_its_snapshot_is_of() {
     let fixture = drawn();
     weigh("--save saved.weigh top").within(fixture.path()).run();
     crate::saved::change(&fixture.at("saved.weigh"), |header| header["host"] = "<other>\n".into());
-    let made = |flags: &str| {
+    let said = |flags: &str| {
         let page = weigh(&format!("--as html {flags}")).within(fixture.path()).run().text();
         page.lines().find(|line| line.contains("Made by weigh ")).unwrap().to_owned()
     };
-    assert!(
-        made("--from saved.weigh").ends_with(r" on &lt;other&gt;\n.</p>"),
-        "{}",
-        made("--from saved.weigh")
-    );
-    assert!(!made("top").contains(" on &lt;"), "{}", made("top"));
+    let saved = said("--from saved.weigh");
+    assert!(saved.starts_with(r"<p>On &lt;other&gt;\n, "), "{saved}");
+    assert!(!said("top").contains("&lt;"), "{}", said("top"));
+}
+
+/// Who gets a page does not know the directory in which it was made.
+#[test]
+fn a_page_says_where_and_when() {
+    let fixture = drawn().file("second/f", 1).file("third/f", 1).file("4/f", 1);
+    let here = fixture.path().canonicalize().unwrap();
+    let here = here.to_str().unwrap();
+    let [host, date] = [&["uname", "-n"][..], &["date", "-u", "+%A, %-d %B %Y, "]].map(|words| {
+        let said = Command::new(words[0]).args(&words[1..]).env("LC_ALL", "C").output().unwrap();
+        String::from_utf8(said.stdout).unwrap().trim_end_matches('\n').to_owned()
+    });
+    weigh("--save saved.weigh top second").within(fixture.path()).run();
+    for (flags, heading) in [
+        ("top", format!("{here}/top")),
+        ("-D top/../top", format!("{here}/top")),
+        ("-F top second", format!("{here}/top and {here}/second")),
+        ("--from saved.weigh", format!("{here}/top and {here}/second")),
+        ("top second third", format!("{here}/top, {here}/second and {here}/third")),
+        ("top second third 4", "4 paths".to_owned()),
+    ] {
+        let page = weigh(&format!("--as html {flags}")).within(fixture.path()).run().text();
+        assert!(page.contains(&format!("<h1>{heading}</h1>\n<p>On {host}, {date}")), "{page}");
+        let svg = weigh(&format!("--as svg {flags}")).within(fixture.path()).run().text();
+        let (_, title) = svg.split_once("<title id=\"title\">").unwrap();
+        let (title, _) = title.split_once("</title>").unwrap();
+        assert!(title.starts_with(&format!("{heading}: ")), "{title}");
+        assert!(title.contains(&format!(". On {host}, {date}")), "{title}");
+    }
+    let page = weigh("--as html --time-style iso top").within(fixture.path()).run().text();
+    assert!(page.contains(&format!("<p>On {host}, 2")), "{page}");
+}
+
+/// Every class of a shape has a line, and no other.
+#[test]
+fn everything_in_the_map_is_in_the_legend() {
+    let fixture = drawn().file("top/a.rs", 9_000).file("top/x/y/f", 500_000);
+    for flags in ["", "-n 6", "-D", "-d 1", "-F", "--by size"] {
+        let made = |form: &str| {
+            weigh(&format!("-s --as {form} {flags} top")).within(fixture.path()).run().text()
+        };
+        let page = made("html");
+        let (key, map) = page.split_once("</defs><g>").unwrap();
+        let (map, _) = map.split_once("</g>").unwrap();
+        assert_eq!(key.contains("\"dir key\""), map.contains("<path class=\"dir\""), "{flags}");
+        for class in ["k", "a", "g"].iter().flat_map(|it| (0..8).map(move |i| format!("{it}{i}"))) {
+            let classes = map.split("<path class=\"").map(|it| it.split('"').next().unwrap());
+            let is_used = classes.skip(1).any(|it| it.split(' ').any(|it| it == class));
+            let is_named = key.contains(&format!("<path class=\"{class}\""));
+            assert_eq!(is_named, is_used, "{flags} {class}");
+        }
+        // The directories that are hatched have no entries of their own in the map.
+        let is_hatched = map.contains("<path class=\"k8") || flags == "-n 6";
+        assert_eq!(key.contains("<path class=\"rest\""), is_hatched, "{flags}");
+        assert_eq!(
+            made("svg").contains(">directory</text>"),
+            key.contains(">directory<"),
+            "{flags}"
+        );
+    }
 }
 
 /// The paths in it, which are what most of it is, did not count, and then without the escapes in them.

@@ -105,7 +105,7 @@ fn a_tree_looks_like_that() {
     is_drawn("picture.svg", &format!("--from {LOOK} -n 16"), &Fixture::new());
 }
 
-/// Its age classes are those of the day when the snapshot was made, on any day.
+/// Its age classes and its date are those of the day when the snapshot was made, on any day.
 #[test]
 fn a_treemap_looks_like_that() {
     let text = saved::text(Path::new(LOOK));
@@ -117,7 +117,8 @@ fn a_treemap_looks_like_that() {
     });
     let fixture = Fixture::new();
     saved::write(fixture.at("today.weigh"), &moved);
-    let map = weigh("--from today.weigh --as svg").within(fixture.path()).run().text();
+    let map = weigh("--from today.weigh --as svg --time-style +2026-11-23");
+    let map = map.within(fixture.path()).run().text();
     is_kept("docs/map.svg", &map, "");
 }
 

@@ -118,7 +118,8 @@ impl Flags {
                     form,
                     picture: self.picture(None),
                     max_bytes: if is_given { usize::MAX } else { page::BYTES },
-                    times: self.times(),
+                    times: self.times_as("%A, %-d %B %Y, %H:%M"),
+                    origin: self.origin(source),
                 }))
             }
             Some(Form::Markdown) => Output::Markdown(Box::new(PictureOptions {

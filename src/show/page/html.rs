@@ -1,4 +1,4 @@
-//! The page: the map, the largest files, and a table of the rows of the map. All work without the script.
+//! The page: the map, the largest directories and files, and a table of the rows of the map. All work without the script.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -7,15 +7,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::map::{HEIGHT, WIDTH};
-use super::{Coloring, PageContent, PageRow, path_of, safe, treemap};
+use super::{Coloring, DEPTH, PageContent, PageRow, path_of, safe, treemap};
 use crate::base::measure::Kind;
+use crate::show::name::{MARK, end};
 use crate::show::size::{Format, entries};
 
 const STYLE: &str = concat!(include_str!("map.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the style and of the script, in base64: a browser accepts no others. A test computes them again.
-const STYLE_HASH: &str = "1ADsqCXIZ+FkDbJLRzTYSjia6p9Cix/8l/FxppoFg00=";
-const SCRIPT_HASH: &str = "vsDMwgx5m1D1hpgnGoIvGRozcpzgVR9hhoDltOfCyJs=";
+const STYLE_HASH: &str = "6MqwGGEAYcmH8M9TWKb3g4B36eza9IfqIZrBEcFKQWM=";
+const SCRIPT_HASH: &str = "EdRncCNx8pF6sCU5OLRUlqXQ/lM6cwi05zOVeaRC4yg=";
+
+/// The kind of a directory's row.
+const DIRECTORY: &str = Kind::Directory.name();
 
 /// The size of a page without rows and shapes, in bytes: style, script, labels.
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
@@ -42,13 +46,13 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
         include_str!("page.html"),
         style_hash = STYLE_HASH,
         script_hash = SCRIPT_HASH,
-        name = safe(&rows[0].name),
+        heading = safe(&page.heading),
         title = safe(&page.title()),
         style = STYLE,
         coloring = page.coloring(),
         partial = if page.is_partial { PARTIAL } else { "" },
         version = env!("CARGO_PKG_VERSION"),
-        time = safe(&page.recorded),
+        recorded = safe(&page.recorded),
         file_systems = file_systems,
         switch = switch,
         legends = legends,
@@ -70,34 +74,67 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
 fn legend(page: &PageContent<'_>) -> (String, String) {
     let (mut switch, mut lists, mut checked) = (String::new(), String::new(), " checked");
     for Coloring { name, legend } in &page.colorings {
-        let input = format!("<input type=\"radio\" name=\"by\" value=\"{name}\"{checked}>");
-        switch += &format!("<label>{input}{name}</label>");
-        checked = "";
+        if *name != DEPTH {
+            let input = format!("<input type=\"radio\" name=\"by\" value=\"{name}\"{checked}>");
+            switch += &format!("<label>{input}{name}</label>");
+            checked = "";
+        }
         lists += &format!("<ul class=\"legend {name}\">");
         for (class, meaning) in legend {
             let path = format!("<path class=\"{class}\" d=\"M0 0h12v12H0z\"/>");
-            lists += &format!("<li><svg viewBox=\"0 0 12 12\">{path}</svg>{meaning}");
+            lists += &format!("<li><svg viewBox=\"0 0 12 12\">{path}</svg>{}", safe(meaning));
         }
         lists += "</ul>";
     }
     (switch, lists)
 }
 
-/// The largest files, or those that changed most; nothing if no row is a file.
+/// The largest directories and files, or those that changed most; nothing if there are none.
 fn largest(page: &PageContent<'_>) -> String {
+    let rows = &page.rows;
+    // A directory that makes up most of the one it is in is listed in its place.
+    let mut is_listed: Vec<_> = rows.iter().map(|row| row.kind == DIRECTORY).collect();
+    is_listed[0] = false;
+    for row in rows.iter().filter(|row| row.kind == DIRECTORY) {
+        if let Some(parent) = row.line.parent {
+            let [weight, whole] =
+                [row, &rows[parent]].map(|row| u128::from(row.line.totals.weight));
+            is_listed[parent] &= weight * 5 < whole * 4;
+        }
+    }
+    let directories = list(page, "directories", |i| is_listed[i]);
+    let files = list(page, "files", |i| rows[i].line.mode.kind() == Kind::File);
+    match [directories, files].concat() {
+        lists if lists.is_empty() => lists,
+        lists => format!("<aside>{lists}</aside>\n"),
+    }
+}
+
+/// The largest of the rows that are `wanted`, which are called `what`.
+fn list(page: &PageContent<'_>, what: &str, wanted: impl Fn(usize) -> bool) -> String {
     const COUNT: usize = 10;
-    let mut files: Vec<_> = page.rows.iter().enumerate().collect();
-    files.retain(|(_, row)| row.line.mode.kind() == Kind::File);
-    files.sort_by_key(|(_, row)| Reverse(row.line.totals.weight));
-    if files.is_empty() {
+    /// A path in more cells is shown by its end: the size of the page counts no path.
+    const LONGEST: usize = 500;
+    let rows = &page.rows;
+    let mut listed: Vec<_> = (0..rows.len()).filter(|i| wanted(*i)).collect();
+    listed.sort_by_key(|i| Reverse(rows[*i].line.totals.weight));
+    if listed.is_empty() {
         return String::new();
     }
-    let what = if page.rows[0].change.is_some() { "changes" } else { "files" };
-    let files = files.into_iter().take(COUNT);
-    let files = files.map(|(i, row)| {
-        format!("<li><b>{}</b> {}", safe(row.figure()), safe(&path_of(&page.rows, i)))
+    let heading = match rows[0].change {
+        Some(_) => format!("{}{} that changed most", what[..1].to_uppercase(), &what[1..]),
+        None => format!("Largest {what}"),
+    };
+    let items = listed.into_iter().take(COUNT).map(|i| {
+        let path = path_of(rows, i);
+        let path = match end(&path, LONGEST) {
+            end if end.len() < path.len() => [MARK, end].concat(),
+            _ => path,
+        };
+        format!("<li><b>{}</b> {}", safe(rows[i].figure()), safe(&path))
     });
-    format!("<aside><h2>Largest {what}</h2><ol>{}</ol></aside>\n", files.collect::<String>())
+    let items: String = items.collect();
+    format!("<section class={what}><h2>{heading}</h2><ol>{items}</ol></section>")
 }
 
 /// The table row of a node.

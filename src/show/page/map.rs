@@ -3,6 +3,9 @@
 //! The name of a directory is in a strip at its top, and a chain of directories that each have only the next one is
 //! drawn as one. Entries without a row are a blank area in their directory. The script lays out the same for each
 //! window.
+//!
+//! Files of the same size have about the same area, however deep they are: a directory gets the area of its entries and
+//! that of the frames in it, which is estimated first. Only [`FRAMES`] frames lie in one another.
 
 use std::mem;
 
@@ -18,6 +21,9 @@ pub(super) const HEIGHT: f64 = 800.0;
 pub(super) const TEXT: (f64, f64) = (7.6, 15.0);
 /// Anything smaller is not drawn.
 const LEAST: f64 = 0.1;
+/// How many directories that lie in one another have a frame: the root and three more. Each frame takes 3 % of a tile
+/// that is half of the page; without a limit, 20 of them took half of it.
+const FRAMES: usize = 4;
 
 /// Where the rows are drawn.
 #[derive(Debug)]
@@ -31,6 +37,8 @@ pub(super) struct Map {
 #[derive(Clone, Debug, Default)]
 struct Tile {
     area: Rectangle,
+    /// How many frames are around it.
+    frames: usize,
     /// Its name, after those of the directories that are drawn as one with it; empty if it is drawn as one with what is
     /// in it.
     label: String,
@@ -44,28 +52,39 @@ impl Map {
         for (i, row) in rows.iter().enumerate() {
             row.line.parent.into_iter().for_each(|parent| children[parent].push(i));
         }
+        // The only entry of each directory that is drawn as one with that.
+        let joined =
+            children.iter().zip(rows).enumerate().map(|(i, (children, row))| match children[..] {
+                [only] if is_joined(i, row.line.totals.weight, &rows[only]) => Some(only),
+                _ => None,
+            });
+        let joined: Vec<Option<usize>> = joined.collect();
         let area = Rectangle { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
         let mut tiles = vec![Tile { area, ..Tile::default() }; rows.len()];
         tiles[0].label.clone_from(&rows[0].name);
+        for (i, children) in children.iter().enumerate() {
+            let frames = tiles[i].frames + usize::from(joined[i].is_none());
+            children.iter().for_each(|child| tiles[*child].frames = frames);
+        }
+        let areas = areas(rows, &tiles, &joined);
         let mut rests = vec![None; rows.len()];
         for (i, children) in children.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
-            let weight = rows[i].line.totals.weight;
-            if let [only] = children[..]
-                && is_joined(i, weight, &rows[only])
-            {
+            if let Some(only) = joined[i] {
                 let above = mem::take(&mut tiles[i].label);
                 let label = above + "/" + &rows[only].name;
                 // The end of the longer label may be that of others, too.
                 let common = [tiles[i].common[0], usize::MAX];
-                tiles[only] = Tile { label, common, area: tiles[i].area };
+                tiles[only] = Tile { label, common, ..tiles[i].clone() };
                 continue;
             }
             let weights = children.iter().map(|child| rows[*child].line.totals.weight);
             // Links are in each of their directories, but count once above them.
-            let rest = weight.saturating_sub(weights.clone().fold(0, u64::saturating_add));
+            let rest =
+                rows[i].line.totals.weight.saturating_sub(weights.fold(0, u64::saturating_add));
             // The rest is always last: sorted by its size, it would move the shown entries.
-            let sizes: Vec<_> = weights.chain([rest]).map(|size| size as f64).collect();
-            let mut parts = squarify(&sizes, inside(&tiles[i].area));
+            let sizes = children.iter().map(|child| areas[*child]);
+            let sizes: Vec<_> = sizes.chain([rest as f64 * scale(rows)]).collect();
+            let mut parts = squarify(&sizes, tiles[i].inside());
             rests[i] = parts.pop().filter(|_| rest > 0);
             // In a list of files, names are paths.
             let names = children.iter().map(|child| rows[*child].name.rsplit('/').next());
@@ -73,7 +92,8 @@ impl Map {
             let common = common_ends(&names);
             for (((child, area), name), common) in children.iter().zip(parts).zip(names).zip(common)
             {
-                tiles[*child] = Tile { area, label: name.to_owned(), common };
+                tiles[*child] =
+                    Tile { area, label: name.to_owned(), common, ..tiles[*child].clone() };
             }
         }
         Self { tiles, rests }
@@ -87,11 +107,12 @@ impl Map {
 
     /// The label of a row as an SVG element, if there is room for one.
     pub(super) fn label(&self, i: usize, row: &PageRow<'_>) -> Option<String> {
-        let Tile { area, label, common } = self.tiles.get(i)?;
+        let tile = self.tiles.get(i)?;
+        let Tile { area, label, common, .. } = tile;
         let (letter, line) = TEXT;
         let room = ((area.width - 8.0) / letter).max(0.0) as usize;
         let is_directory = row.line.has_children;
-        let height = if is_directory { inside(area).y - area.y } else { area.height };
+        let height = if is_directory { tile.inside().y - area.y } else { area.height };
         let name = shorten(label, room, *common).filter(|_| height >= line)?;
         let size = row.figure();
         let (x, y) = (number(area.x + 4.0), number(area.y + 13.0));
@@ -105,6 +126,59 @@ impl Map {
         let (class, name) = (row.class(), super::safe(&name));
         Some(format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{name}{size}</text>"))
     }
+}
+
+impl Tile {
+    /// The area of what is in a directory: without its frame, if there are few around it.
+    fn inside(&self) -> Rectangle {
+        let Rectangle { x, y, width, height } = self.area;
+        let (strip, margin) = frame(width, height, self.frames);
+        Rectangle {
+            x: x + margin,
+            y: y + strip,
+            width: width - 2.0 * margin,
+            height: height - strip - margin,
+        }
+    }
+}
+
+/// The frame of a directory with so many frames around it: the height of the strip at its top, for its name if there is
+/// room, and its margin on the other sides.
+fn frame(width: f64, height: f64, frames: usize) -> (f64, f64) {
+    const STRIP: f64 = 18.0;
+    const MARGIN: f64 = 2.0;
+    if frames >= FRAMES {
+        return (0.0, 0.0);
+    }
+    let margin = MARGIN.min(width.min(height) / 20.0);
+    let strip = if width >= 40.0 && height >= 40.0 { STRIP } else { margin };
+    (strip, margin)
+}
+
+/// The area for a unit of size if there were no frames.
+fn scale(rows: &[PageRow<'_>]) -> f64 {
+    match rows[0].line.totals.weight {
+        0 => 0.0,
+        weight => WIDTH * HEIGHT / weight as f64,
+    }
+}
+
+/// The area for each row: that of its size, and that of the frames in it, as if each directory were a square.
+fn areas(rows: &[PageRow<'_>], tiles: &[Tile], joined: &[Option<usize>]) -> Vec<f64> {
+    let scale = scale(rows);
+    let mut areas: Vec<_> = rows.iter().map(|row| row.line.totals.weight as f64 * scale).collect();
+    for (i, row) in rows.iter().enumerate().rev() {
+        let without_frames = row.line.totals.weight as f64 * scale;
+        if row.line.has_children && joined[i].is_none() {
+            let side = areas[i].sqrt();
+            let (strip, margin) = frame(side, side, tiles[i].frames);
+            areas[i] = (side + 2.0 * margin) * (side + strip + margin);
+        }
+        if let Some(parent) = row.line.parent {
+            areas[parent] += areas[i] - without_frames;
+        }
+    }
+    areas
 }
 
 /// Whether the row `above` is drawn as one with `only`, its only entry with a row. The root never is.
@@ -162,20 +236,6 @@ pub(super) fn outline(Rectangle { x, y, width, height }: Rectangle) -> Option<St
     let [x, y, width, height] =
         [x + gap, y + gap, width - 2.0 * gap, height - 2.0 * gap].map(number);
     is_seen.then(|| format!("M{x} {y}h{width}v{height}h-{width}z"))
-}
-
-/// The area of what is in a directory: without a margin, and a strip at the top for its name if there is room.
-fn inside(Rectangle { x, y, width, height }: &Rectangle) -> Rectangle {
-    const STRIP: f64 = 18.0;
-    const MARGIN: f64 = 2.0;
-    let margin = MARGIN.min(width.min(*height) / 20.0);
-    let strip = if *width >= 40.0 && *height >= 40.0 { STRIP } else { margin };
-    Rectangle {
-        x: x + margin,
-        y: y + strip,
-        width: width - 2.0 * margin,
-        height: height - strip - margin,
-    }
 }
 
 /// A number of the drawing, rounded to tenths.

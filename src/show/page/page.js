@@ -9,7 +9,7 @@ const map = document.querySelector("figure");
 const svg = map.querySelector("svg");
 const drawing = svg.querySelector("g");
 const card = document.querySelector("output");
-const largest = document.querySelector("aside");
+const lists = [...document.querySelectorAll("aside section")];
 const details = document.querySelector("details");
 const table = document.querySelector("table");
 const body = table.tBodies[0];
@@ -146,11 +146,38 @@ function squarify(weights, whole) {
   return parts;
 }
 
-// What is left of a directory's area for its content: a strip for its name is above.
-function inside({ x, y, width, height }) {
+// The frame of a directory with so many frames around it: the height of the strip at its top, for its name if there is
+// room, and its margin on the other sides. Only four directories that lie in one another have one.
+function frameOf({ width, height }, frames) {
+  if (frames >= 4) return { strip: 0, margin: 0 };
   const margin = Math.min(2, Math.min(width, height) / 20);
-  const strip = width >= 40 && height >= 40 ? 18 : margin;
+  return { strip: width >= 40 && height >= 40 ? 18 : margin, margin };
+}
+
+// What is left of a directory's area for its content.
+function inside({ place, frames }) {
+  const { strip, margin } = frameOf(place, frames);
+  const { x, y, width, height } = place;
   return { x: x + margin, y: y + strip, width: width - 2 * margin, height: height - strip - margin };
+}
+
+// Gives each node an area: that of its size, and that of the frames in it, as if each directory were a square.
+function giveAreas(scale) {
+  for (const node of nodes) {
+    const { parent } = node;
+    const isJoined = parent && parent !== current && parent.innermost !== parent;
+    node.frames = node === current || !parent ? 0 : parent.frames + (isJoined ? 0 : 1);
+    node.area = node.weight * scale;
+  }
+  for (const node of [...nodes].reverse()) {
+    const { parent, frames } = node;
+    if (node.children.length && node.innermost === node) {
+      const side = Math.sqrt(node.area);
+      const { strip, margin } = frameOf({ width: side, height: side }, frames);
+      node.area = (side + 2 * margin) * (side + strip + margin);
+    }
+    if (parent) parent.area += node.area - node.weight * scale;
+  }
 }
 
 function shape(name, attributes, text) {
@@ -170,6 +197,8 @@ function outline({ x, y, width, height }) {
 function draw() {
   const whole = { x: 0, y: 0, width: map.clientWidth, height: map.clientHeight };
   svg.setAttribute("viewBox", `0 0 ${whole.width} ${whole.height}`);
+  const scale = current.weight > 0 ? (whole.width * whole.height) / current.weight : 0;
+  giveAreas(scale);
   for (const node of nodes) node.place = null;
   current.place = whole;
   const drawn = [current];
@@ -177,13 +206,13 @@ function draw() {
   for (const node of drawn) {
     node.shape.setAttribute("d", outline(node.place));
     elements.append(node.shape);
-    const content = inside(node.place);
+    const content = inside(node);
     if (!node.children.length || content.width < 4 || content.height < 4) continue;
     const weights = node.children.map((child) => child.weight);
     // Links are in each of their directories, but count once above them.
     const rest = Math.max(node.weight - weights.reduce((sum, weight) => sum + weight, 0), 0);
     // The rest is always last: sorted by its size, it would move the shown entries.
-    const places = squarify([...weights, rest], content);
+    const places = squarify([...node.children.map((child) => child.area), rest * scale], content);
     const blank = places.pop();
     if (blank.width > 3 && blank.height > 3) {
       const element = shape("path", { class: "rest", d: outline(blank) });
@@ -213,16 +242,16 @@ function width(text, weight) {
 function label(node) {
   const { x, y, width: across, height } = node.place;
   const room = across - 8;
-  const isDirectory = node.children.length > 0;
-  if (room < 20 || (isDirectory ? inside(node.place).y - y : height) < 15) return null;
+  const hasEntries = node.children.length > 0;
+  if (room < 20 || (hasEntries ? inside(node).y - y : height) < 15) return null;
   const name = shorten(node, room);
   if (!name) return null;
   const element = shape("text", { class: node.shape.getAttribute("class"), x: x + 4, y: y + 13 }, name);
   const size = figure(node);
-  if (isDirectory && width(name, "bold") + width(" " + size, "") <= room) {
+  if (hasEntries && width(name, "bold") + width(" " + size, "") <= room) {
     element.append(shape("tspan", {}, " " + size));
   }
-  if (!isDirectory && height >= 30 && width(size, "") <= room) {
+  if (!hasEntries && height >= 30 && width(size, "") <= room) {
     element.append(shape("tspan", { x: x + 4, dy: 15 }, size));
   }
   return element;
@@ -309,13 +338,13 @@ function choose(node, at) {
   chosen = node;
   const place = node.innermost.place;
   frame.setAttribute("d", place ? outline(place) : "");
-  const isDirectory = node.children.length > 0 || text(node, "Kind") === "directory";
+  const hasEntries = node.children.length > 0 || isDirectory(node);
   const date = text(node, "Modified");
   const share = text(node, "Share") + " of " + (isComparison ? "the changes" : root.label);
   const lines = [
     ["b", [node.path + (node.row.querySelector("th span")?.textContent ?? "")]],
     ["div", [text(node, "Size"), text(node, "Change"), share]],
-    ["span", [text(node, "Kind"), isDirectory && text(node, "Entries") + " entries", date && "modified " + date]],
+    ["span", [text(node, "Kind"), hasEntries && text(node, "Entries") + " entries", date && "modified " + date]],
     ["span", [directoryAt(node) !== current && "Click to zoom"]],
   ];
   card.replaceChildren(...lines.map(([name, words]) => {
@@ -392,26 +421,39 @@ map.addEventListener("keydown", (event) => {
 
 let order = null;
 let found = nodes;
-const heading = largest && largest.querySelector("h2").textContent;
+const headings = lists.map((section) => section.querySelector("h2").textContent);
 
 function bySize(one, other) {
   return other.weight - one.weight || one.number - other.number;
 }
 
-// Lists the largest files in the directory that is zoomed in on; or the largest of what is found.
+function isDirectory(node) {
+  return text(node, "Kind") === "directory";
+}
+
+// Which nodes a list shows. A directory that makes up most of the one it is in is listed in its place.
+const isFor = {
+  directories: (node) => node !== current && isDirectory(node)
+    && !node.children.some((child) => isDirectory(child) && child.weight * 5 >= node.weight * 4),
+  files: (node) => !node.children.length && !["directory", "symlink"].includes(text(node, "Kind")),
+};
+
+// Lists the largest directories and files in the directory that is zoomed in on; or the largest of what is found.
 function list() {
-  if (!largest) return;
-  const isFile = (node) => !node.children.length && !["directory", "symlink"].includes(text(node, "Kind"));
   const isSearch = search.value !== "";
-  const listed = isSearch ? found : nodes.filter((node) => isFile(node) && isWithin(node, current)).sort(bySize);
-  largest.querySelector("h2").textContent = isSearch ? `${found.length} of ${nodes.length} found` : heading;
-  largest.querySelector("ol").replaceChildren(...listed.slice(0, 10).map((node) => {
-    const item = document.createElement("li");
-    const size = document.createElement("b");
-    size.textContent = figure(node);
-    item.append(size, button(node.path, () => find(node)));
-    return item;
-  }));
+  lists.forEach((section, i) => {
+    const isListed = (node) => isFor[section.className](node) && isWithin(node, current);
+    const listed = isSearch ? found : nodes.filter(isListed).sort(bySize);
+    section.hidden = isSearch ? i > 0 : !listed.length;
+    section.querySelector("h2").textContent = isSearch ? `${found.length} of ${nodes.length} found` : headings[i];
+    section.querySelector("ol").replaceChildren(...listed.slice(0, 10).map((node) => {
+      const item = document.createElement("li");
+      const size = document.createElement("b");
+      size.textContent = figure(node);
+      item.append(size, button(node.path, () => find(node)));
+      return item;
+    }));
+  });
 }
 
 // Fills the table, if it is open: with all rows, one in another; or, where a search or a heading asks for others, with

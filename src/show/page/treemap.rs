@@ -90,8 +90,8 @@ pub(super) const PATTERN: &str = "<defs><pattern id=\"rest\" width=\"6\" height=
     patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path d=\"M0 0v6\"/></pattern></defs>";
 
 pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
-    const LEGEND: f64 = 30.0;
-    let title = format!("{}: {}", page.rows[0].name, page.title());
+    const LINE: f64 = 24.0;
+    let title = format!("{}: {}. {}", page.heading, page.title(), page.recorded);
     let shapes = shapes(page, |i| {
         let row = &page.rows[i];
         let text = format!("{}{}: {}", path_of(&page.rows, i), row.note, row.size);
@@ -103,16 +103,19 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
     });
     let rests = page.map.rests.iter().filter_map(|rest| outline((*rest)?));
     let rests = rests.map(|rest| format!("<path class=\"rest\" d=\"{rest}\"/>"));
-    let (mut x, mut legend) = (4.0, String::new());
-    for (class, meaning) in page.colorings.iter().take(1).flat_map(|coloring| &coloring.legend) {
-        let (y, text) = (HEIGHT + 10.0, safe(meaning));
+    let (mut x, mut y, mut legend) = (4.0, HEIGHT + 10.0, String::new());
+    for (class, meaning) in &page.colorings[0].legend {
+        let (width, text) = (40.0 + cells(meaning) as f64 * TEXT.0, safe(meaning));
+        if x > 4.0 && x + width > WIDTH {
+            (x, y) = (4.0, y + LINE);
+        }
         legend += &format!(
             "<path class=\"{class}\" d=\"M{x} {y}h14v14h-14z\"/>\
              <text class=\"dir\" x=\"{}\" y=\"{}\">{text}</text>",
             x + 20.0,
             y + 12.0
         );
-        x += 40.0 + cells(meaning) as f64 * TEXT.0;
+        x += width;
     }
     writeln!(
         out,
@@ -123,7 +126,7 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
         safe(&title),
         rests.collect::<String>(),
         labels(page),
-        height = HEIGHT + LEGEND,
+        height = y + 20.0,
     )
 }
 
