@@ -166,9 +166,9 @@ impl<'a> PageContent<'a> {
             rest,
             is_partial,
             measure: outcome.snapshot.view.measure,
-            recorded: match diff::on_host(origin).trim_start() {
+            recorded: match origin.map(|origin| escape(&origin.host)).unwrap_or_default().as_str() {
                 "" => time,
-                host => format!("O{}, {time}", &host[1..]),
+                host => format!("On {host}, {time}"),
             },
             since: diff::since_then(outcome.earlier.as_ref(), origin, times),
             file_systems: file_systems::lines(outcome, picture),
