@@ -5,7 +5,7 @@
 //! costs nothing if everything is found.
 
 use std::ffi::CString;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::{io, mem};
 
 use super::dir::Dir;
@@ -30,25 +30,21 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// How many threads work on a directory, and the names that they miss in it. Locked when a part is handed to another
-/// thread, and when a thread is done.
-#[derive(Debug)]
-pub(super) struct AllMissing(Mutex<(usize, Vec<Missing>)>);
+/// How many threads work on a directory, and the names that they miss in it; nothing as long as it is one thread, which
+/// needs no lock. Otherwise locked when a part is handed to another thread, and when a thread is done.
+#[derive(Debug, Default)]
+pub(super) struct AllMissing(OnceLock<Mutex<(usize, Vec<Missing>)>>);
 
 impl AllMissing {
-    /// One thread works on it.
-    pub(super) fn new() -> Self {
-        Self(Mutex::new((1, Vec::new())))
-    }
-
-    /// One more thread will work on it.
+    /// One more thread will work on it. Called by one that does.
     pub(super) fn hand_out(&self) {
-        lock(&self.0).0 += 1;
+        lock(self.0.get_or_init(|| Mutex::new((1, Vec::new())))).0 += 1;
     }
 
     /// One thread is done, and misses `some`. Returns what all of them miss to the last one.
     pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
-        let mut all = lock(&self.0);
+        let Some(all) = self.0.get() else { return some };
+        let mut all = lock(all);
         let (at_work, missing) = &mut *all;
         missing.extend(some);
         *at_work -= 1;

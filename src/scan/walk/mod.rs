@@ -13,8 +13,9 @@
 //! 2. `task`, for each directory: six uncontended locks, for where the worker is, what it knows and its tasks.
 //! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
 //!    outstanding. The thread that brings it to 0 continues with the parent.
-//! 4. `handles`, for each directory: one atomic count, and one lock, around the names that are not found where they were
-//!    listed (`find`). Another lock only if handles are scarce.
+//! 4. `handles`: an atomic count for each directory, if the system does not tell the numbers of handles; a lock, if they
+//!    are scarce. A lock for each part of a directory, around the names that are not found where they were listed
+//!    (`find`).
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, once there were more threads than cores: one lock for each task, around the stack.
 //! 7. Prefetching (`monitor`), once for each slow file system: before most of the walk, which waits meanwhile.
@@ -337,9 +338,9 @@ impl<T: Tally> Walk<T> {
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
         Self {
             rate: options.rate.map(RateLimit::new),
+            handles: Handles::new(free, options.bulk),
             options,
             tally,
-            handles: Handles::new(free),
             follows: Follows::default(),
             workers: Workers::default(),
             pool: Pool::default(),

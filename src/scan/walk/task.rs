@@ -271,7 +271,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.report_unless_vanished(dir, &error);
                 }
                 let is_large = names.len() >= LARGE || walk.pool.is_slow();
-                let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
+                let may_be_shared = !is_end && is_large && walk.handles.is_plenty_for(open);
+                let is_shared = may_be_shared && dir.hand_out();
                 if is_shared {
                     open.missing.hand_out();
                     self.hand_out(Task::Unlisted { dir: Arc::clone(dir), open: Arc::clone(open) });
@@ -320,7 +321,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 }
 
-/// Retries while there are no free handles. Handles are counted, so if they run out, something else took them:
+/// Retries while there are no free handles. Handles are limited, so if they run out, something else took them:
 /// another part of the process or, for ENFILE, another process.
 pub(super) fn with_patience<T: Tally, R>(
     walk: &Walk<T>,

@@ -94,7 +94,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let is_too_much =
                 is_waited_for && (is_for_others || names.len() - i > FEW || walk.pool.is_crowded());
             let is_look = is_unwatched && i == 0 && listed.kind == Some(Kind::File);
-            if is_too_much && !is_look && walk.handles.is_plenty() {
+            if is_too_much && !is_look && walk.handles.is_plenty_for(self.open) {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, open) = (Arc::clone(self.dir), Arc::clone(self.open));
@@ -312,7 +312,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if let Some(earlier) = self.last.replace(below)
             && dir.hand_out()
         {
-            let parent = walk.handles.is_plenty().then(|| Arc::clone(self.open));
+            let parent = walk.handles.is_plenty_for(self.open).then(|| Arc::clone(self.open));
             self.worker.hand_out(Task::Directory { dir: earlier, parent });
         }
     }
