@@ -113,7 +113,7 @@ impl<T: Tally> Worker<'_, '_, T> {
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
     retried_while(
         || is_in(parent, dir, symlinks),
-        || parent.open_known_at(&dir.name, &dir.stat, symlinks),
+        || parent.open_known_at(dir.name(), &dir.stat, symlinks),
     )
 }
 
@@ -141,7 +141,7 @@ fn retried_while<R>(
 
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
-    let stat = sys::unless_vanished(parent.stat_at(&dir.name, symlinks, Query::default()))?;
+    let stat = sys::unless_vanished(parent.stat_at(dir.name(), symlinks, Query::default()))?;
     Ok(stat.is_some_and(|stat| match dir.mount.lists_inodes {
         true => stat.identity() == dir.stat.identity(),
         false => stat.is_directory(),
@@ -159,7 +159,7 @@ pub(super) fn open_again<P>(
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
     for _ in 0..ATTEMPTS {
-        let named = sys::unless_vanished(parent.open_at(&dir.name, symlinks))?;
+        let named = sys::unless_vanished(parent.open_at(dir.name(), symlinks))?;
         if let Some(handle) = &named
             && handle.identity()? == dir.stat.identity()
         {
@@ -243,7 +243,7 @@ mod tests {
         for (lists_inodes, is_there) in [(false, true), (true, false)] {
             let mount = Mount { lists_inodes, ..Mount::default() };
             let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
-            let dir = Dir::below(Arc::clone(&root), c"scan".into(), stat, mount);
+            let dir = Dir::below(Arc::clone(&root), c"scan", stat, mount);
             let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");
             assert_eq!(found.is_some(), is_there, "{mount:?}");
         }

@@ -89,7 +89,7 @@ type Way<P> = (Option<Arc<CountedHandle>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root again by its path.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
-    let handle = root.mount.source.open(&root.name)?;
+    let handle = root.mount.source.open(root.name())?;
     let is_it = !root.mount.lists_inodes || handle.identity()? == root.stat.identity();
     if is_it { Ok(handle) } else { Err(sys::not_found()) }
 }
