@@ -51,6 +51,11 @@ impl<const ASKS: bool> PathHandle<ASKS> {
         Ok(Self { path, device, entries: None })
     }
 
+    /// std does not tell.
+    pub fn number(&self) -> Option<usize> {
+        None
+    }
+
     /// The attributes of what `path` names.
     pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
         stat_path(&to_path(path.to_bytes()), symlinks)

@@ -123,6 +123,12 @@ impl Handle {
         by_handle!(self, dir => dir.open_at(name, Some(stat), symlinks).map(Self::from))
     }
 
+    /// The system's number of it. When it was opened, the numbers below it were taken. None if nobody knows.
+    #[inline]
+    pub fn number(&self) -> Option<usize> {
+        by_handle!(self, dir => dir.number())
+    }
+
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     ///
     /// # Errors

@@ -2,8 +2,10 @@
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{io, iter, mem};
+
+use smallvec::SmallVec;
 
 use super::handles::CountedHandle;
 use super::lock;
@@ -22,8 +24,8 @@ pub(super) struct Dir<P> {
     pub(super) parent: Option<Arc<Dir<P>>>,
     /// Only in every [`STRIDE`]th directory of a chain.
     stretch: Option<Box<Stretch<P>>>,
-    /// Its name in the parent; a root's path as given; empty for the node above several roots.
-    pub(super) name: Box<CStr>,
+    /// Its name, with a NUL.
+    name: Name,
     pub(super) stat: Stat,
     /// Levels below the root; a root is at 0, as is the node above several.
     pub(super) depth: u32,
@@ -54,6 +56,9 @@ pub(super) struct Dir<P> {
     subtotal: Mutex<Subtotal<P>>,
 }
 
+/// Most fit in place. Otherwise, a name is one of five allocations of a directory.
+type Name = SmallVec<[u8; 24]>;
+
 /// The path of a deep directory is joined from stretches of so many names. Joined name by name for each directory, it made
 /// filters of paths take 12 s in a chain of 30,000.
 const STRIDE: u32 = 256;
@@ -65,11 +70,18 @@ struct Stretch<P> {
     path: Vec<u8>,
 }
 
+impl<P> Dir<P> {
+    /// Its name in the parent; a root's path as given; empty for the node above several roots.
+    pub(super) fn name(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.name).unwrap_or_default()
+    }
+}
+
 impl<P: Default> Dir<P> {
     /// The node above several roots.
     pub(super) fn above_roots() -> Self {
         let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
-        let mut dir = Self::new(None, c"".into(), stat);
+        let mut dir = Self::new(None, c"", stat);
         dir.is_counted = false;
         dir
     }
@@ -84,7 +96,7 @@ impl<P: Default> Dir<P> {
         let path = root.path.to_bytes();
         let scope = filter.root(path, report);
         let is_counted = filter.admits_root(scope.as_ref(), path, &root.stat);
-        let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
+        let mut dir = Self::new(parent, &root.path, root.stat);
         dir.is_root = true;
         dir.is_synthetic = root.mount.content == MountContent::Synthetic;
         dir.mount = root.mount;
@@ -94,7 +106,7 @@ impl<P: Default> Dir<P> {
     }
 
     /// The directory called `name` in `parent`, seen through `mount`.
-    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat, mount: Mount) -> Self {
+    pub(super) fn below(parent: Arc<Self>, name: &CStr, stat: Stat, mount: Mount) -> Self {
         let (depth, is_synthetic) = (parent.depth.saturating_add(1), parent.is_synthetic);
         let mut dir = Self::new(Some(parent), name, stat);
         dir.depth = depth;
@@ -106,7 +118,8 @@ impl<P: Default> Dir<P> {
         dir
     }
 
-    fn new(parent: Option<Arc<Self>>, name: Box<CStr>, stat: Stat) -> Self {
+    fn new(parent: Option<Arc<Self>>, name: &CStr, stat: Stat) -> Self {
+        let name = Name::from_slice(name.to_bytes_with_nul());
         Self {
             parent,
             stretch: None,
@@ -137,7 +150,7 @@ impl<P: Default> Dir<P> {
         if !tally.is_live() {
             return;
         }
-        let name = self.name.to_bytes();
+        let name = self.name().to_bytes();
         let part = match &self.parent {
             // What is in it only counts.
             Some(parent) if !parent.is_gathered() => P::default(),
@@ -182,9 +195,16 @@ impl<P: Default> Dir<P> {
         }
     }
 
-    /// Takes out the subtotal.
-    pub(super) fn take_subtotal(&self) -> Subtotal<P> {
-        mem::take(&mut *self.subtotal())
+    /// Takes out the parent and the subtotal, when everything in it is done. Nearly always nobody else holds the
+    /// directory then, and it takes no lock and no further reference to the parent.
+    pub(super) fn close(this: &mut Arc<Self>) -> (Option<Arc<Self>>, Subtotal<P>) {
+        match Arc::get_mut(this) {
+            Some(dir) => {
+                let subtotal = dir.subtotal.get_mut().unwrap_or_else(PoisonError::into_inner);
+                (dir.parent.take(), mem::take(subtotal))
+            }
+            None => (this.parent.clone(), mem::take(&mut *this.subtotal())),
+        }
     }
 
     /// This directory and those above it which have this `identity`. In some file systems, several directories may have
@@ -205,7 +225,7 @@ impl<P: Default> Dir<P> {
         while let Some(dir) = next {
             let (above, name) = match &dir.stretch {
                 Some(stretch) => (Some(&stretch.above), &*stretch.path),
-                None => (dir.parent.as_ref().filter(|_| !dir.is_root), dir.name.to_bytes()),
+                None => (dir.parent.as_ref().filter(|_| !dir.is_root), dir.name().to_bytes()),
             };
             names.push(name);
             next = above.map(|above| &**above);
@@ -215,9 +235,9 @@ impl<P: Default> Dir<P> {
     }
 
     fn new_stretch(&self) -> Option<Box<Stretch<P>>> {
-        let (mut names, mut above) = (vec![self.name.to_bytes()], self.parent.as_ref()?);
+        let (mut names, mut above) = (vec![self.name().to_bytes()], self.parent.as_ref()?);
         for _ in 1..STRIDE {
-            names.push(above.name.to_bytes());
+            names.push(above.name().to_bytes());
             above = above.parent.as_ref()?;
         }
         let path = path::join_all(names.into_iter().rev());
@@ -255,7 +275,7 @@ mod tests {
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
         let mut dir = Arc::new(root_dir::<()>(None, c"r"));
         for _ in 0..200_000 {
-            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), Mount::default()));
+            dir = Arc::new(Dir::below(dir, c"d", Stat::default(), Mount::default()));
         }
         assert_eq!(dir.depth, 200_000);
         drop(dir);
@@ -283,8 +303,9 @@ mod tests {
         // What `settle` does, with a number for what was gathered.
         let settle = |mut dir: Arc<Dir<u32>>| {
             while dir.hand_in() {
-                let found = dir.take_subtotal().part + 1;
-                let Some(parent) = dir.parent.clone() else { return Some(found) };
+                let (parent, subtotal) = Dir::close(&mut dir);
+                let found = subtotal.part + 1;
+                let Some(parent) = parent else { return Some(found) };
                 parent.subtotal().part += found;
                 dir = parent;
             }
@@ -294,7 +315,7 @@ mod tests {
         let mut dirs = vec![Arc::clone(&root)];
         let below = |dir: &Arc<Dir<u32>>| {
             assert!(dir.hand_out());
-            Arc::new(Dir::below(Arc::clone(dir), c"d".into(), Stat::default(), Mount::default()))
+            Arc::new(Dir::below(Arc::clone(dir), c"d", Stat::default(), Mount::default()))
         };
         for _ in 0..2 {
             let middle = below(&root);
@@ -312,7 +333,7 @@ mod tests {
         let mut expected = b"r".to_vec();
         for level in 1..=3 * STRIDE {
             let name = std::ffi::CString::new(level.to_string()).expect("no NUL");
-            dir = Arc::new(Dir::below(dir, name.into(), Stat::default(), Mount::default()));
+            dir = Arc::new(Dir::below(dir, &name, Stat::default(), Mount::default()));
             path::join(&mut expected, level.to_string().as_bytes());
             assert_eq!(dir.path(), expected);
             assert!(dir.names().len() <= 2 * STRIDE as usize);
@@ -323,7 +344,7 @@ mod tests {
     fn paths() {
         let total = Arc::new(Dir::<()>::above_roots());
         let root = Arc::new(root_dir(Some(total), c"/"));
-        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), Mount::default()));
+        let usr = Arc::new(Dir::below(root, c"usr", Stat::default(), Mount::default()));
         assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
     }
 }

@@ -5,7 +5,7 @@
 //! costs nothing if everything is found.
 
 use std::ffi::CString;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::{io, mem};
 
 use super::dir::Dir;
@@ -30,25 +30,21 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// How many threads work on a directory, and the names that they miss in it. Locked when a part is handed to another
-/// thread, and when a thread is done.
-#[derive(Debug)]
-pub(super) struct AllMissing(Mutex<(usize, Vec<Missing>)>);
+/// How many threads work on a directory, and the names that they miss in it; nothing as long as it is one thread, which
+/// needs no lock. Otherwise locked when a part is handed to another thread, and when a thread is done.
+#[derive(Debug, Default)]
+pub(super) struct AllMissing(OnceLock<Mutex<(usize, Vec<Missing>)>>);
 
 impl AllMissing {
-    /// One thread works on it.
-    pub(super) fn new() -> Self {
-        Self(Mutex::new((1, Vec::new())))
-    }
-
-    /// One more thread will work on it.
+    /// One more thread will work on it. Called by one that does.
     pub(super) fn hand_out(&self) {
-        lock(&self.0).0 += 1;
+        lock(self.0.get_or_init(|| Mutex::new((1, Vec::new())))).0 += 1;
     }
 
     /// One thread is done, and misses `some`. Returns what all of them miss to the last one.
     pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
-        let mut all = lock(&self.0);
+        let Some(all) = self.0.get() else { return some };
+        let mut all = lock(all);
         let (at_work, missing) = &mut *all;
         missing.extend(some);
         *at_work -= 1;
@@ -117,7 +113,7 @@ impl<T: Tally> Worker<'_, '_, T> {
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
     retried_while(
         || is_in(parent, dir, symlinks),
-        || parent.open_known_at(&dir.name, &dir.stat, symlinks),
+        || parent.open_known_at(dir.name(), &dir.stat, symlinks),
     )
 }
 
@@ -145,7 +141,7 @@ fn retried_while<R>(
 
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
-    let stat = sys::unless_vanished(parent.stat_at(&dir.name, symlinks, Query::default()))?;
+    let stat = sys::unless_vanished(parent.stat_at(dir.name(), symlinks, Query::default()))?;
     Ok(stat.is_some_and(|stat| match dir.mount.lists_inodes {
         true => stat.identity() == dir.stat.identity(),
         false => stat.is_directory(),
@@ -163,7 +159,7 @@ pub(super) fn open_again<P>(
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
     for _ in 0..ATTEMPTS {
-        let named = sys::unless_vanished(parent.open_at(&dir.name, symlinks))?;
+        let named = sys::unless_vanished(parent.open_at(dir.name(), symlinks))?;
         if let Some(handle) = &named
             && handle.identity()? == dir.stat.identity()
         {
@@ -247,7 +243,7 @@ mod tests {
         for (lists_inodes, is_there) in [(false, true), (true, false)] {
             let mount = Mount { lists_inodes, ..Mount::default() };
             let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
-            let dir = Dir::below(Arc::clone(&root), c"scan".into(), stat, mount);
+            let dir = Dir::below(Arc::clone(&root), c"scan", stat, mount);
             let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");
             assert_eq!(found.is_some(), is_there, "{mount:?}");
         }

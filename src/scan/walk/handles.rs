@@ -6,6 +6,9 @@
 //! step by step. On the way they leave a few directories open, each half as far from the goal as the one before,
 //! because the next thread comes from nearby. A root stays open, unless there are too many roots: later, another
 //! directory may be at its path.
+//!
+//! Linux gives each handle the lowest free number. So if only handles with low numbers stay open, enough others are free,
+//! and nobody has to count them. A count is a cache line that all threads write to for each directory.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -37,18 +40,33 @@ pub(super) struct CountedHandle {
     pub(super) scope: Option<Arc<Scope>>,
     /// The names listed in it that were not found.
     pub(super) missing: AllMissing,
-    /// Its existence counts. None on the way to another directory, for which room is reserved.
-    _count: Option<Arc<()>>,
+    /// If it is counted, the reference that counts it.
+    count: Option<Arc<()>>,
+}
+
+impl CountedHandle {
+    /// How many handles are taken, if no directory stays open for which this is more.
+    #[inline]
+    fn taken(&self) -> usize {
+        match &self.count {
+            // One reference is that of `Handles`.
+            Some(counted) => Arc::strong_count(counted) - 1,
+            // The first number is 0.
+            None => self.handle.number().map_or(0, |number| number + 1),
+        }
+    }
 }
 
 /// The limit, and the directories that are left open on the way to another.
 #[derive(Debug)]
 pub(super) struct Handles<P> {
-    /// Each open directory that counts holds a reference. The reserve for each worker covers the two references that it
-    /// may hold at the same time.
+    /// Each open directory that is counted holds a reference. The reserve for each worker covers the two references that
+    /// it may hold at the same time.
     counted: Arc<()>,
-    /// How many directories may be open while there is plenty. Relaxed: it changes only before more than
-    /// one thread looks.
+    /// Whether all directories are counted, because the numbers of some are not known.
+    counts_all: bool,
+    /// How many directories may stay open, and the number from which handles do not. Relaxed: it changes only before
+    /// more than one thread looks.
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
@@ -71,7 +89,7 @@ type Way<P> = (Option<Arc<CountedHandle>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root again by its path.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
-    let handle = root.mount.source.open(&root.name)?;
+    let handle = root.mount.source.open(root.name())?;
     let is_it = !root.mount.lists_inodes || handle.identity()? == root.stat.identity();
     if is_it { Ok(handle) } else { Err(sys::not_found()) }
 }
@@ -86,11 +104,18 @@ fn plenty(free: usize, workers: usize) -> usize {
 }
 
 impl<P: Default> Handles<P> {
-    /// With `free` handles, and for one worker at first.
-    pub(super) fn new(free: usize) -> Self {
+    /// With `free` handles, and for one worker at first. If roots are read in bulk, all directories are counted.
+    pub(super) fn new(free: usize, is_bulk: bool) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
         let (counted, has_root, ancestors) = Default::default();
-        Self { counted, plenty, has_root, patience: AtomicU32::new(PATIENCE), ancestors }
+        Self {
+            counted,
+            counts_all: is_bulk,
+            plenty,
+            has_root,
+            patience: AtomicU32::new(PATIENCE),
+            ancestors,
+        }
     }
 
     /// Of `free` handles, some are reserved for each of so many `workers` from now on.
@@ -98,16 +123,17 @@ impl<P: Default> Handles<P> {
         self.plenty.store(plenty(free, workers), Ordering::Relaxed);
     }
 
-    /// Counts an open directory.
+    /// Counts an open directory, unless its number says enough.
     pub(super) fn count(&self, handle: Handle, scope: Option<Arc<Scope>>) -> CountedHandle {
-        let _count = Some(Arc::clone(&self.counted));
-        CountedHandle { handle, scope, missing: AllMissing::new(), _count }
+        let is_counted = self.counts_all || handle.number().is_none();
+        let count = is_counted.then(|| Arc::clone(&self.counted));
+        CountedHandle { handle, scope, missing: AllMissing::default(), count }
     }
 
-    /// Whether directories may stay open for entries that are visited later.
-    pub(super) fn is_plenty(&self) -> bool {
-        // One reference is our own.
-        Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed)
+    /// Whether a directory may stay open for entries that are visited later.
+    #[inline]
+    pub(super) fn is_plenty_for(&self, open: &CountedHandle) -> bool {
+        open.taken() < self.plenty.load(Ordering::Relaxed)
     }
 
     /// Keeps a root open as long as something below it is being weighed: always the first one, and more if that takes
@@ -117,7 +143,7 @@ impl<P: Default> Handles<P> {
             return;
         }
         let is_first = !self.has_root.swap(true, Ordering::Relaxed);
-        if is_first || Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed) / 4 {
+        if is_first || open.taken() < self.plenty.load(Ordering::Relaxed) / 4 {
             dir.kept.get_or_init(|| Arc::clone(open));
         }
     }
@@ -148,8 +174,8 @@ impl<P: Default> Handles<P> {
                 step.is_removed.store(true, Ordering::Relaxed);
                 return Ok(None);
             };
-            let missing = AllMissing::new();
-            let open = Arc::new(CountedHandle { handle, scope: None, missing, _count: None });
+            let missing = AllMissing::default();
+            let open = Arc::new(CountedHandle { handle, scope: None, missing, count: None });
             if to_go <= mark {
                 mark = to_go / 2;
                 self.keep_ancestor(step, &open, dir.depth);

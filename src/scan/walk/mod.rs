@@ -10,11 +10,13 @@
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
 //!    (`known`), or the listing has the attributes, not even a system call.
-//! 2. `task`, for each directory: six uncontended locks, for where the worker is, what it knows and its tasks.
+//! 2. `task`, for each directory: one or two uncontended locks, for where the worker is and what it knows, and two more
+//!    for a task that is handed out.
 //! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
 //!    outstanding. The thread that brings it to 0 continues with the parent.
-//! 4. `handles`, for each directory: one atomic count, and one lock, around the names that are not found where they were
-//!    listed (`find`). Another lock only if handles are scarce.
+//! 4. `handles`: an atomic count for each directory, if the system does not tell the numbers of handles; a lock, if they
+//!    are scarce. A lock for each part of a directory, around the names that are not found where they were listed
+//!    (`find`).
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, once there were more threads than cores: one lock for each task, around the stack.
 //! 7. Prefetching (`monitor`), once for each slow file system: before most of the walk, which waits meanwhile.
@@ -337,9 +339,9 @@ impl<T: Tally> Walk<T> {
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
         Self {
             rate: options.rate.map(RateLimit::new),
+            handles: Handles::new(free, options.bulk),
             options,
             tally,
-            handles: Handles::new(free),
             follows: Follows::default(),
             workers: Workers::default(),
             pool: Pool::default(),
@@ -363,7 +365,7 @@ impl<T: Tally> Walk<T> {
         let worker = Worker::on_the_stack(self, &self.workers.caller);
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
-            worker.look(task);
+            worker.go_down(task);
         }
     }
 
@@ -446,7 +448,7 @@ impl<T: Tally> Walk<T> {
 
     /// Opens a root by its path.
     fn open_root(&self, dir: &Dir<T::Part>) -> io::Result<Handle> {
-        let handle = dir.mount.source.open(&dir.name)?;
+        let handle = dir.mount.source.open(dir.name())?;
         let bulk = self.bulk.iter().find(|bulk| bulk.is_of(&dir.stat, dir.mount));
         Ok(match bulk {
             Some(bulk) => bulk.open(handle),

@@ -55,16 +55,22 @@ pub(super) struct Slot<P> {
     entries: AtomicU64,
     /// The bits of a floating-point number.
     size: AtomicU64,
-    /// Guards a pointer; only a watcher ever contends for it.
-    at: Mutex<Option<Arc<Dir<P>>>>,
+    /// Only a watcher ever contends for it.
+    at: Mutex<Place<P>>,
     /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
     /// acquires it and then sees everything that the worker did before.
     is_at_work: AtomicBool,
-    /// Guards what the worker takes for each directory and puts back; no other thread contends for it.
-    pub(super) known: Mutex<Known>,
     /// Guards the tasks that the worker has handed out to rayon and that no thread has begun. Only a thread that
     /// steals one contends for it.
     tasks: Mutex<VecDeque<Task<P>>>,
+}
+
+/// Where a worker is.
+#[derive(Debug, Default)]
+struct Place<P> {
+    dir: Option<Arc<Dir<P>>>,
+    /// What the worker knows, while it is in no directory.
+    known: Known,
 }
 
 /// What was done, by one worker or by all.
@@ -121,7 +127,7 @@ impl<P: Default> Workers<P> {
 
     /// The directories that the workers are in.
     pub(super) fn dirs(&self) -> Vec<Arc<Dir<P>>> {
-        self.slots().filter_map(|slot| lock(&slot.at).clone()).collect()
+        self.slots().filter_map(|slot| lock(&slot.at).dir.clone()).collect()
     }
 
     /// Takes every task that no thread has begun.
@@ -132,14 +138,15 @@ impl<P: Default> Workers<P> {
     /// Whether a worker is between two directories, and will go on by itself.
     pub(super) fn is_between(&self) -> bool {
         // In this order, because a worker that is in no directory and not at work has closed its last one.
-        self.slots().any(|slot| lock(&slot.at).is_none() && slot.is_at_work.load(Ordering::Acquire))
+        self.slots()
+            .any(|slot| lock(&slot.at).dir.is_none() && slot.is_at_work.load(Ordering::Acquire))
     }
 
     /// Takes the directory of every worker away. The caller has to settle them.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
         let mut dirs = Vec::new();
         for slot in self.slots() {
-            if let Some(dir) = lock(&slot.at).take() {
+            if let Some(dir) = lock(&slot.at).dir.take() {
                 slot.end();
                 dirs.push(dir);
             }
@@ -163,15 +170,30 @@ impl<P> Slot<P> {
         self.is_at_work.store(false, Ordering::Release);
     }
 
-    /// The worker is in `dir` now.
-    pub(super) fn enter(&self, dir: &Arc<Dir<P>>) {
-        *lock(&self.at) = Some(Arc::clone(dir));
+    /// The worker is in `dir` now. Returns what it knows.
+    pub(super) fn enter(&self, dir: &Arc<Dir<P>>) -> Known {
+        let mut at = lock(&self.at);
+        at.dir = Some(Arc::clone(dir));
+        mem::take(&mut at.known)
     }
 
-    /// The worker is done with the directory. False if the worker was given up in the meantime and its directory
-    /// settled.
-    pub(super) fn leave(&self) -> bool {
-        lock(&self.at).take().is_some()
+    /// The worker goes on to `dir`. False if it took so long in the last one that it was given up in the meantime, and
+    /// its directory settled.
+    pub(super) fn move_to(&self, dir: &Arc<Dir<P>>) -> bool {
+        let before = match &mut lock(&self.at).dir {
+            Some(at) => mem::replace(at, Arc::clone(dir)),
+            None => return false,
+        };
+        drop(before);
+        true
+    }
+
+    /// The worker is done with the directory, which it gets back, and leaves here what it knows. None if the worker was
+    /// given up in the meantime and its directory settled.
+    pub(super) fn leave(&self, known: Known) -> Option<Arc<Dir<P>>> {
+        let mut at = lock(&self.at);
+        at.known = known;
+        at.dir.take()
     }
 
     /// Found `steps` more that are to be done.

@@ -16,6 +16,7 @@ use rayon::Scope;
 
 use super::dir::Dir;
 use super::handles::{CountedHandle, PATIENCE};
+use super::known::Known;
 use super::nested::Root;
 use super::progress::Slot;
 use super::visit::Visit;
@@ -124,7 +125,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     fn hand_out_root(&self, mut root: Dir<T::Part>) {
         let walk = self.walk;
         if walk.options.rules.follow {
-            root.location = walk.location(root.name.to_bytes(), root.mount.id);
+            root.location = walk.location(root.name().to_bytes(), root.mount.id);
             walk.follows.enter(root.stat.identity(), root.location);
         }
         root.begin(&walk.tally);
@@ -152,15 +153,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
-    /// Does `task` and hands out the tasks that it leads to.
-    pub(super) fn look(&self, task: Task<T::Part>) {
-        if let Some(next) = self.settle_step(task) {
-            self.hand_out(next);
-        }
-    }
-
     /// Does `task`; then the last subdirectory found, and so on down. It hands out the others. On rayon's threads, it
-    /// hands over what is left when those of `pool` take over.
+    /// hands over what is left when those of `pool` take over; on the calling thread at the beginning, after one step.
     ///
     /// To continue with the last subdirectory, and not hand it out too, took a chain of 1,500 directories from 22 to
     /// 15 ms of CPU time, because no other thread is woken for it.
@@ -168,35 +162,37 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// If the tally panics, the walk ends, and its caller panics.
     pub(super) fn run(&self, task: Task<T::Part>) {
         self.slot.begin();
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_on(task))) {
-            self.slot.leave();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.go_down(task))) {
+            self.slot.leave(Known::default());
             self.walk.fail(panic);
         }
         self.slot.end();
     }
 
-    fn run_on(&self, task: Task<T::Part>) {
-        let mut next = Some(task);
-        while let Some(task) = next {
-            if self.scope.is_some() && self.walk.pool.is_engaged() {
-                return self.walk.pool.push(task);
+    /// Does the same, but for a panic. Each task that leads to another is done with that: the last subdirectory is
+    /// outstanding in its place.
+    pub(super) fn go_down(&self, mut task: Task<T::Part>) {
+        if self.scope.is_some() && self.walk.pool.is_engaged() {
+            return self.walk.pool.push(task);
+        }
+        let mut known = self.slot.enter(task.dir());
+        let mut next = None;
+        while let Some(found) = self.step(task, &mut known) {
+            if !self.slot.move_to(found.dir()) {
+                return;
             }
-            next = self.settle_step(task);
+            if self.is_unwatched() || self.scope.is_some() && self.walk.pool.is_engaged() {
+                next = Some(found);
+                break;
+            }
+            task = found;
         }
-    }
-
-    /// Does one task, and counts it as done in its directory; or in the one that it returns.
-    fn settle_step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
-        let dir = Arc::clone(task.dir());
-        self.slot.enter(&dir);
-        let next = self.step(task);
-        if !self.slot.leave() {
-            // It took so long that its directory was settled without it.
-            return None;
+        // None if it took so long that its directory was settled without it.
+        let Some(dir) = self.slot.leave(known) else { return };
+        match next {
+            Some(next) => self.walk.pool.push(next),
+            None => settle(self.walk, dir),
         }
-        let next = next.filter(|_| dir.hand_out());
-        settle(self.walk, dir);
-        next
     }
 
     /// Whether this is the calling thread at the beginning, while nobody watches it.
@@ -204,34 +200,36 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.scope.is_none() && !self.walk.pool.is_engaged()
     }
 
-    /// Does one task. The task that it returns does not count as outstanding yet.
-    fn step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
-        if self.walk.is_interrupted() {
+    /// Does one task. Returns the one for the last subdirectory that it found.
+    fn step(&self, task: Task<T::Part>, known: &mut Known) -> Option<Task<T::Part>> {
+        let walk = self.walk;
+        if walk.is_interrupted() {
             return None;
         }
-        match task {
+        let (last, open) = match task {
             Task::Directory { dir, parent } => {
                 let opened = self.open(&dir, parent);
                 self.slot.step();
-                match opened {
-                    Ok(Some(handle)) => {
-                        let scope = self.walk.scope(&dir, &handle);
-                        let open = Arc::new(self.walk.handles.count(handle, scope));
-                        self.walk.handles.keep_if_root(&dir, &open);
-                        return self.list(&dir, &open, true);
+                let handle = match opened {
+                    Ok(handle) => handle?,
+                    Err(error) => {
+                        walk.report(dir.path(), Operation::Open, &error);
+                        return None;
                     }
-                    Ok(None) => {}
-                    Err(error) => self.walk.report(dir.path(), Operation::Open, &error),
-                }
-                None
+                };
+                let scope = walk.scope(&dir, &handle);
+                let open = Arc::new(walk.handles.count(handle, scope));
+                walk.handles.keep_if_root(&dir, &open);
+                (self.list(&dir, &open, known, true), open)
             }
-            Task::Unlisted { dir, open } => self.list(&dir, &open, false),
+            Task::Unlisted { dir, open } => (self.list(&dir, &open, known, false), open),
             Task::Entries { dir, open, names } => {
-                let mut visit = Visit::new(self, &dir, &open);
+                let mut visit = Visit::new(self, &dir, &open, known, false);
                 visit.weigh(&names);
-                visit.finish()
+                (visit.finish(), open)
             }
-        }
+        };
+        Some(Task::Directory { dir: last?, parent: Some(open) })
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
@@ -239,8 +237,9 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         &self,
         dir: &Arc<Dir<T::Part>>,
         open: &Arc<CountedHandle>,
+        known: &mut Known,
         is_all_unlisted: bool,
-    ) -> Option<Task<T::Part>> {
+    ) -> Option<Arc<Dir<T::Part>>> {
         /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
         /// rest.
         const LARGE: usize = 256;
@@ -248,7 +247,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         /// up and not waited for: memory is bounded, and one call more is nothing beside so many.
         const MANY: usize = 10_000;
         let walk = self.walk;
-        let mut visit = Visit::new(self, dir, open);
+        let mut visit = Visit::new(self, dir, open, known, is_all_unlisted);
         let mut may_be_cache = is_all_unlisted && walk.options.filter.leaves_out_caches;
         SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
             loop {
@@ -271,7 +270,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.report_unless_vanished(dir, &error);
                 }
                 let is_large = names.len() >= LARGE || walk.pool.is_slow();
-                let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
+                let may_be_shared = !is_end && is_large && walk.handles.is_plenty_for(open);
+                let is_shared = may_be_shared && dir.hand_out();
                 if is_shared {
                     open.missing.hand_out();
                     self.hand_out(Task::Unlisted { dir: Arc::clone(dir), open: Arc::clone(open) });
@@ -320,7 +320,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 }
 
-/// Retries while there are no free handles. Handles are counted, so if they run out, something else took them:
+/// Retries while there are no free handles. Handles are limited, so if they run out, something else took them:
 /// another part of the process or, for ENFILE, another process.
 pub(super) fn with_patience<T: Tally, R>(
     walk: &Walk<T>,
@@ -355,11 +355,10 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         if walk.is_interrupted() {
             walk.leave_unfinished(&dir);
         }
-        let parent = dir.parent.clone();
-        let (name, own) = (dir.name.to_bytes(), rules.figures(&dir.stat));
+        let (parent, subtotal) = Dir::close(&mut dir);
+        let (name, own) = (dir.name().to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);
         directory.own = dir.is_counted.then_some(own);
-        let subtotal = dir.take_subtotal();
         let Some(parent) = parent else {
             let answer = total::finish(Some(rules), tally, directory, subtotal);
             return *lock(&walk.answer) = Some(answer);

@@ -10,10 +10,10 @@ use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing};
 use super::follow::Via;
 use super::handles::CountedHandle;
+use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, settle, with_patience};
-use super::{is_entered, lock};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
 use crate::scan::containers;
@@ -33,7 +33,7 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     subtotal: Subtotal<T::Part>,
     /// What was done since the last time it was added to the directory.
     counts: Counts,
-    known: Known,
+    known: &'a mut Known,
     /// Whether it found a link of an unknown inode here. Then there may be more links, and their inodes may be
     /// recalled. In a directory that may not be searched they may not be recalled, even if they are known.
     has_links: bool,
@@ -45,17 +45,23 @@ pub(super) struct Visit<'a, 's, T: Tally> {
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
-    /// A worker begins with `dir`, whose handle is `open`.
+    /// A worker begins with `dir`, whose handle is `open`, or with another part of it.
     pub(super) fn new(
         worker: &'a Worker<'a, 's, T>,
         dir: &'a Arc<Dir<T::Part>>,
         open: &'a Arc<CountedHandle>,
+        known: &'a mut Known,
+        is_first: bool,
     ) -> Self {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
         let filters = options.filter.for_directory(open.scope.clone(), || dir.names());
-        let subtotal = dir.subtotal().begin_part(&worker.walk.tally);
+        let subtotal = match is_first {
+            // Nothing in it has been weighed.
+            true => Subtotal::default(),
+            false => dir.subtotal().begin_part(&worker.walk.tally),
+        };
         Self {
             worker,
             dir,
@@ -64,7 +70,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             filters,
             subtotal,
             counts: Counts::default(),
-            known: mem::take(&mut *lock(&worker.slot.known)),
+            known,
             has_links: false,
             last: None,
             missing: Vec::new(),
@@ -94,7 +100,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let is_too_much =
                 is_waited_for && (is_for_others || names.len() - i > FEW || walk.pool.is_crowded());
             let is_look = is_unwatched && i == 0 && listed.kind == Some(Kind::File);
-            if is_too_much && !is_look && walk.handles.is_plenty() {
+            if is_too_much && !is_look && walk.handles.is_plenty_for(self.open) {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, open) = (Arc::clone(self.dir), Arc::clone(self.open));
@@ -294,7 +300,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             walk.remember_storage(dir.path_of(name));
         }
         slot.find(1);
-        let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
+        let mut below = Dir::below(Arc::clone(dir), name, stat, mount);
         below.location = location;
         below.is_elsewhere = is_elsewhere;
         below.is_counted = verdict == Verdict::Counts && !is_elsewhere;
@@ -312,7 +318,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if let Some(earlier) = self.last.replace(below)
             && dir.hand_out()
         {
-            let parent = walk.handles.is_plenty().then(|| Arc::clone(self.open));
+            let parent = walk.handles.is_plenty_for(self.open).then(|| Arc::clone(self.open));
             self.worker.hand_out(Task::Directory { dir: earlier, parent });
         }
     }
@@ -355,16 +361,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// Adds the subtotal to the directory. Returns the last subdirectory.
-    pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
+    pub(super) fn finish(mut self) -> Option<Arc<Dir<T::Part>>> {
         let missing = mem::take(&mut self.missing);
         let missing = self.open.missing.hand_in(missing);
         if !missing.is_empty() {
             self.look_again(missing);
         }
-        let last = self.last.take();
         self.flush();
-        *lock(&self.worker.slot.known) = self.known;
-        Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.open)) })
+        self.last
     }
 
     /// Adds the subtotal to the directory, and begins another one.

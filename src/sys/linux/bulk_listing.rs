@@ -99,6 +99,11 @@ impl Handle {
         self.opened()?.open_at(name, stat, symlinks).map(sys::Handle::Native)
     }
 
+    /// None: the kernel's handle may be opened later.
+    pub fn number(&self) -> Option<usize> {
+        None
+    }
+
     /// Opens the parent directory without reading it.
     pub fn up(&self) -> io::Result<listing::Handle> {
         self.opened()?.up()

@@ -57,6 +57,11 @@ impl Handle {
         Ok(Self { fd: open(CWD, path, LOOK)? })
     }
 
+    /// Its number, which was the lowest free one (open(2)).
+    pub fn number(&self) -> Option<usize> {
+        usize::try_from(self.fd.as_raw_fd()).ok()
+    }
+
     /// The attributes of what `path` names.
     pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
         stat_in(CWD, path, symlinks, query)

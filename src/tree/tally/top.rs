@@ -198,7 +198,7 @@ impl Tally for Top {
 pub struct Candidates {
     nodes: Vec<Candidate>,
     /// The nodes directly in the directory that these belong to.
-    tops: Vec<usize>,
+    tops: SmallVec<[usize; 4]>,
     /// How many nodes count as lines.
     lines: usize,
     /// How many roots there were, whether they are among the nodes or not.
@@ -344,20 +344,22 @@ impl Candidates {
 
     /// The number of each node when paths are sorted name by name.
     fn path_order(&self) -> Vec<usize> {
-        let mut below = vec![Vec::new(); self.nodes.len()];
+        // The last node of each directory, and the one before each.
+        let (mut last, mut before) = (vec![None; self.nodes.len()], vec![None; self.nodes.len()]);
         for (i, node) in self.nodes.iter().enumerate() {
             if let Some(parent) = node.parent {
-                below[parent].push(i);
+                before[i] = last[parent].replace(i);
             }
         }
         let mut order = vec![0; self.nodes.len()];
-        let mut ahead = self.tops.clone();
+        let mut ahead = self.tops.to_vec();
         ahead.sort_unstable_by_key(|&i| Reverse(&self.nodes[i].name));
         for number in 0.. {
             let Some(node) = ahead.pop() else { break };
             order[node] = number;
-            below[node].sort_unstable_by_key(|&i| Reverse(&self.nodes[i].name));
-            ahead.append(&mut below[node]);
+            let begin = ahead.len();
+            ahead.extend(iter::successors(last[node], |&i| before[i]));
+            ahead[begin..].sort_unstable_by_key(|&i| Reverse(&self.nodes[i].name));
         }
         order
     }
@@ -380,7 +382,7 @@ impl Candidates {
         for node in &mut self.nodes {
             node.parent = node.parent.map(|parent| numbers[parent]);
         }
-        self.tops.retain(|&top| is_kept[top]);
+        self.tops.retain(|top| is_kept[*top]);
         for top in &mut self.tops {
             *top = numbers[*top];
         }

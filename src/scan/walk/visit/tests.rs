@@ -45,11 +45,12 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
         let (kind, stat) = (Some(mode.kind()), stat.as_ref());
         names.push(Listed { name, kind, inode: 0, stat });
     }
-    let mut visit = Visit::new(&worker, &dir, &open);
+    let mut known = Known::default();
+    let mut visit = Visit::new(&worker, &dir, &open, &mut known, true);
     visit.weigh(&names);
     visit.finish();
     assert!(lock(&walk.problems).is_empty());
-    dir.take_subtotal().part
+    mem::take(&mut dir.subtotal().part)
 }
 
 #[test]
