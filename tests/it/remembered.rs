@@ -849,6 +849,26 @@ fn a_history_of_a_part_is_that_of_the_scans_above() {
     }
 }
 
+/// `diff -x` kept a scan, and `history`, which has no `-x`, said that nothing was kept.
+#[test]
+fn scans_with_flags_have_a_history_where_there_are_no_others() {
+    let fixture = Fixture::new().dir("home").file("t/log", 9_000);
+    let walk_on = |flags: &str, time| {
+        let before = remembered(&fixture);
+        keep(at_home(&fixture, &format!("--remember {flags} t")).run());
+        set_back(&fixture, &before, time)
+    };
+    for days in [3, 2] {
+        walk_on("-x", now() - days * DAY);
+    }
+    let shown = at_home(&fixture, "history -s -c t").run().text();
+    assert!(shown.contains("2 snapshots"), "{shown}");
+    // Those without flags come first.
+    walk_on("", now() - DAY);
+    let shown = at_home(&fixture, "history -s t").run().text();
+    assert!(shown.contains("1 snapshot, of"), "{shown}");
+}
+
 #[test]
 fn what_is_forgotten_is_named_and_gone() {
     let fixture = Fixture::new().file("t/f", 1).file("u/\x1b[31m/f", 1).file("v/f", 1);

@@ -250,9 +250,17 @@ impl Flags {
         Ok((all, None))
     }
 
-    /// What is remembered of the directory at `path`, if anything is.
+    /// What is remembered of the directory at `path`, if anything is: of the scans without flags; if there are none, of
+    /// those with the flags of the newest, for example `-x`.
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        let (files, _) = self.remembered().history(&self.here(&[path.into()]));
+        let (remembered, now) = (self.remembered(), self.here(&[path.into()]));
+        let (mut files, others) = remembered.history(&now);
+        let mut others = others.iter().rev().map(|member| &member.header.origin);
+        if files.is_empty()
+            && let Some(newest) = others.find(|it| it.host == now.host && it.has_paths_of(&now))
+        {
+            (files, _) = remembered.history(newest);
+        }
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
     }
 
