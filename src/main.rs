@@ -201,7 +201,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         let entries = if count == 1 { "1 entry is" } else { &*format!("{count} entries are") };
         format!(
             "{entries} in the trash ({size}): your file manager puts back what is there\n\
-             hint: weigh clean --empty-trash frees the space"
+             weigh clean --empty-trash frees the space"
         )
     });
     note(in_trash, messages);

@@ -308,7 +308,7 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let mut walking = session::of([root]).scanning();
     for keys in ["n ", "d", "Dd", "td"] {
         assert_eq!(walking.ask(keys), []);
-        let off = "deleting is off during the scan: Esc stops the scan";
+        let off = "deleting is off during the scan: in the list, Esc stops it";
         assert_eq!(walking.said(), if keys == "n " { "" } else { off });
     }
 }

@@ -139,6 +139,20 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     }
 }
 
+/// A search in a directory without a match showed those of everything, and said nothing of it.
+#[test]
+fn a_search_says_that_its_matches_are_elsewhere() {
+    let fixture = Fixture::in_memory().file("a/x.iso", 9_000).file("b/other", 5_000);
+    let mut browser = browser(fixture.path());
+    browser.resize((120, 24)).press("\n");
+    for (keys, expected) in
+        [("/iso", "; 1 found): iso"), ("\x1bhj\n/iso", "; none here, 1 elsewhere): iso")]
+    {
+        browser.press(keys);
+        assert!(browser.foot().contains(expected), "{keys}: {}", browser.screen());
+    }
+}
+
 /// The second pane had 200 of them, as they were listed.
 #[test]
 fn of_entries_of_one_size_the_second_pane_has_the_first() {
@@ -283,7 +297,7 @@ fn the_foot_offers_only_what_can_be_done() {
     let mut check = |keys, offered: &[&str]| assert_eq!(foot(keys), offered);
     let [find, view, help] = ["/ find", "Tab view", "? help"];
     let groups = ["Enter its files", find, view, help];
-    check("\t", &["Enter to its place", "Space mark", "d delete…", find, "s sort", view, help]);
+    check("\t", &["Enter to its place", "Space mark", "d delete…", find, view, "s sort", help]);
     check("\t", &groups);
     let [all, others] = ["Esc show all", "f list others"];
     check("frs\n", &[all, "Enter its files", others, help]);
@@ -1026,7 +1040,7 @@ fn keys_that_delete_or_leave_have_room() {
                 ("e", ["Esc q back", ""]),
                 ("z", ["Esc q back", ""]),
                 // It was empty.
-                ("+", ["mark (", "):"]),
+                ("+", ["mark listed (", "):"]),
             ] {
                 let mut browser = browser(&root);
                 browser.press(keys);
@@ -1402,7 +1416,8 @@ fn another_program_that_fails_is_named() {
         let mut child = child.env("PATH", &path).on(&terminal).spawn();
         terminal.wait_for("delete");
         terminal.type_in(b"o");
-        terminal.wait_for(&format!("not opened: {said}"));
+        // Drawn as a whole, and not only where it differs from what stood there.
+        terminal.type_until(b"\x0c", &format!("not opened: {said}"));
         terminal.type_in(b"q");
         child.wait().unwrap();
     }

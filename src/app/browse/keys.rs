@@ -92,7 +92,7 @@ actions! {
     (DirectoriesFirst, "directories-first", &[Char('t')], "directories first"),
     (Apparent, "apparent", &[Char('a')], "apparent size or on disk"),
     (Bars, "bars", &[Char('b')], "bars, shares"),
-    (Map, "map", &[Char('T')], "a treemap"),
+    (Map, "map", &[Char('T')], "a treemap; arrows move"),
     (Counts, "counts", &[Char('c')], "show entries"),
     (Times, "times", &[Char('m')], "show times"),
     (Details, "details", &[Char('i')], "more about the line"),

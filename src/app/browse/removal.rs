@@ -27,7 +27,7 @@ use weigh::internal::tree::Place;
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
 const NOTHING_IN_TRASH: &str =
-    "this session put nothing in the trash: weigh clean --empty-trash lists all of it";
+    "this session put nothing in the trash: your file manager puts back what is there";
 
 const STILL_THERE: &str = "cancelled: it is still in the trash";
 
@@ -60,7 +60,7 @@ impl Browser {
         let reasons = [
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
             (!self.is_of_roots(), "deleting is off: this was not scanned here"),
-            (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
+            (self.is_walking(), "deleting is off during the scan: in the list, Esc stops it"),
             (self.request.walk.rules.follow, "deleting is off: symlinks are followed (-L)"),
             (
                 self.options.directories.log().is_none(),

@@ -301,7 +301,7 @@ fn asked(browser: &Browser, question: Question) -> String {
     match question {
         Question::Search => "find ".to_owned(),
         Question::Filter => "list only ".to_owned(),
-        Question::Mark => "mark ".to_owned(),
+        Question::Mark => "mark listed ".to_owned(),
         // Its keys have room on every screen.
         Question::Stop if browser.is_walking() => "stop scan? y/Esc ".to_owned(),
         Question::Stop => "the scan is over ".to_owned(),
@@ -329,7 +329,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let help = match question {
             Question::Search => {
                 let found = match browser.is_searching() && !browser.is_asking() {
-                    true => format!("; {} found", browser.found()),
+                    true => format!("; {}", browser.found()),
                     false => String::new(),
                 };
                 format!("(↑ ↓ choose, Enter shows it, Esc goes back{found}): ")
@@ -468,9 +468,14 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             let (find, view) = ((Act::Search, "find"), (Act::NextView, "view"));
-            let is_left = browser.is_flat() || browser.sought().is_some();
+            let is_left = browser.is_flat() || browser.sought().is_some() || browser.shows_map();
             let stop = if is_left { "back" } else { "stop" };
             &[(Act::Stop, stop), open, MARK, find, sort, view, (Act::Quit, "quit"), HELP]
+        }
+        // Also with marks, one wants to know the way out.
+        None if browser.shows_map() => {
+            let delete = if browser.marked().0 > 0 { "review, delete" } else { "delete…" };
+            &[open, MARK, (Act::Delete, delete), (Act::Map, "list"), (Act::Search, "find"), HELP]
         }
         None if browser.marked().0 > 0 => {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
@@ -481,19 +486,8 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         }
         None => {
             let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
-            match browser.shows_map() {
-                true => &[open, MARK, delete, (Act::Map, "list"), find, HELP],
-                false => &[
-                    open,
-                    MARK,
-                    delete,
-                    find,
-                    sort,
-                    (Act::NextView, "view"),
-                    (Act::Map, "map"),
-                    HELP,
-                ],
-            }
+            let (view, map) = ((Act::NextView, "view"), (Act::Map, "map"));
+            &[open, MARK, delete, find, view, map, sort, HELP]
         }
     };
     let hints = acts.iter().filter(|(act, _)| does_something(browser, *act));

@@ -2,7 +2,7 @@
 //! and a directory, and anew when the tree changes.
 
 use std::collections::BTreeMap;
-use std::mem;
+use std::{iter, mem};
 
 use super::browser::{Browser, Dialog, Question, ViewKind, position};
 use super::event::Command;
@@ -17,8 +17,8 @@ use weigh::internal::base::inode::{Identity, Links};
 use weigh::internal::base::path;
 use weigh::internal::show::size::Format;
 use weigh::internal::sys;
-use weigh::internal::tree::DirectoryId;
 use weigh::internal::tree::tally::{By, Inodes};
+use weigh::internal::tree::{Child, DirectoryId};
 
 /// What an answer belongs to: a directory, the view, the group whose files it lists, and what is searched for.
 pub(super) type AnswerKey = (DirectoryId, ViewKind, Option<Vec<u8>>, Option<String>);
@@ -474,14 +474,27 @@ impl Browser {
         self.go_to_match(0);
     }
 
-    /// How many names match, of which the list may have only the largest.
+    /// How many names match, of which the list may have only the largest; and whether that is elsewhere, because none
+    /// is below the current directory.
     pub(super) fn found(&self) -> String {
-        let listed = Format::Count.write(self.len() as u64);
-        match self.shown.answers.get(&self.key()) {
+        let answer = self.shown.answers.get(&self.key());
+        let more = match answer {
             Some(Answer::Entries { has_more: true, .. } | Answer::SoFar { has_more: true, .. }) => {
-                format!("more than {listed}")
+                "more than "
             }
-            _ => listed,
+            _ => "",
+        };
+        let is_here = |child: Child<'_>| {
+            iter::successors(Some(child), Child::parent).any(|it| it.id() == self.scan.here().id())
+        };
+        let first = match answer {
+            Some(Answer::Entries { places, .. }) => places.first(),
+            _ => None,
+        };
+        let listed = Format::Count.write(self.len() as u64);
+        match first.is_none_or(|place| is_here(self.scan.tree.at(*place))) {
+            true => format!("{more}{listed} found"),
+            false => format!("none here, {more}{listed} elsewhere"),
         }
     }
 

@@ -344,7 +344,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
 fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
-        0 => "this session put nothing in the trash",
+        0 => "this session put nothing in the trash: your file manager puts back what is there",
         _ => {
             "in the trash: that frees nothing until it is emptied; Enter puts this back, E empties it"
         }
@@ -416,7 +416,8 @@ fn remarks(browser: &Browser, frees: &str, is_low: bool) -> Vec<String> {
         None => {}
         Some((_, None)) => said.push("what removing them frees is not known".to_owned()),
         Some((totals, Some(freed))) => {
-            let rest = match freed.least == totals.size {
+            let whole = browser.sized(totals.size, browser.is_marked_partial());
+            let rest = match freed.least == totals.size || whole == frees {
                 true => "",
                 false if browser.knows_sharing() => ": the rest is shared or linked",
                 false => ": the rest has links that are not marked",
