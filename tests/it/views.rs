@@ -1416,9 +1416,31 @@ fn another_program_that_fails_is_named() {
         let mut child = child.env("PATH", &path).on(&terminal).spawn();
         terminal.wait_for("delete");
         terminal.type_in(b"o");
-        // Drawn as a whole, and not only where it differs from what stood there.
-        terminal.type_until(b"\x0c", &format!("not opened: {said}"));
+        let drawn = terminal.until("pened");
         terminal.type_in(b"q");
         child.wait().unwrap();
+        let line = drawn_in(20, &(drawn + &String::from_utf8_lossy(&terminal.close())));
+        assert!(line.contains(&format!("not opened: {said}")), "{line}");
     }
+}
+
+/// All that was drawn in a line of the screen, one over the other: only what changes is drawn.
+fn drawn_in(line: usize, shown: &str) -> String {
+    let (mut drawn, mut at) = (vec![' '; 200], (1, 1));
+    for (i, part) in shown.split("\x1b[").enumerate() {
+        let (codes, text) = match part.find(|c: char| c.is_ascii_alphabetic()) {
+            Some(end) if i > 0 => part.split_at(end),
+            _ => ("", part),
+        };
+        if let (Some((row, column)), true) = (codes.split_once(';'), text.starts_with('H')) {
+            at = (row.parse().unwrap(), column.parse().unwrap());
+        }
+        for c in text.chars().skip(usize::from(i > 0)) {
+            if let Some(cell) = drawn.get_mut(at.1).filter(|_| at.0 == line) {
+                *cell = c;
+            }
+            at.1 += 1;
+        }
+    }
+    drawn.into_iter().collect()
 }
