@@ -18,7 +18,8 @@ pub const KINDS: [&str; 9] = [
 const ENDINGS: &str = include_str!("kinds.txt");
 const PROGRAM: usize = 0;
 const OTHER: usize = KINDS.len() - 2;
-pub(super) const DIRECTORY: usize = KINDS.len() - 1;
+/// The kind of a directory.
+pub const DIRECTORY: usize = KINDS.len() - 1;
 
 /// Which of [`KINDS`] it is. Without a known extension, what may be executed is a program.
 pub fn kind(path: &[u8], mode: Mode) -> usize {

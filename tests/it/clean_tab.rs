@@ -100,7 +100,7 @@ fn the_tab_lists_what_clean_lists() {
     let mut screen = tab(&fixture).clean().open();
     screen.press("");
     let names = screen.names();
-    let groups = ["Can go", "Written lately", "Only its own program can remove it", "Look first"];
+    let groups = ["Can go", "Written today", "Only its own program can remove it", "Look first"];
     let at = |name: &str| names.iter().position(|it| it == name);
     let lines: Vec<_> = groups.iter().map(|group| at(group).unwrap()).collect();
     assert!(lines.is_sorted(), "{names:?}");
@@ -151,7 +151,7 @@ fn what_may_not_go_cannot_be_marked() {
     let fixture = home();
     let mut screen = tab(&fixture).clean().open();
     for (group, why) in [
-        ("Written lately", "lately"),
+        ("Written today", "lately"),
         ("Only its own", "its own program"),
         ("Look first", "its place"),
     ] {

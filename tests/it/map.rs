@@ -141,6 +141,55 @@ fn all_keys_of_the_list_work() {
     assert_eq!(browser.said(), "");
 }
 
+/// An arrow that came in one batch with a key that lists anew was lost, so that `Space` marked another entry.
+#[test]
+fn keys_typed_fast_do_the_same() {
+    let fixture = fixture();
+    for keys in ["ss→ ", "\n→ ", "T→T→ ", "a→ ", "f*\n→ "] {
+        let (mut slow, mut fast) = (map(&fixture), map(&fixture));
+        for key in keys.chars() {
+            slow.screen();
+            slow.press(&key.to_string());
+        }
+        fast.press(keys);
+        assert_eq!(fast.marked(), slow.marked(), "{keys:?}");
+        assert_eq!(fast.marks(), 1, "{keys:?}");
+    }
+}
+
+/// Without sizes there are no areas: the list stays, and so do its keys.
+#[test]
+fn what_has_no_size_is_listed() {
+    let fixture = Fixture::in_memory().file("tree/a", 0).file("tree/b", 0);
+    let mut browser = map(&fixture);
+    browser.press("↓ ");
+    assert!(browser.screen().contains(" name\n"), "{}", browser.screen());
+    assert_eq!(browser.marked(), [fixture.at("tree/b")]);
+}
+
+/// During a scan, only a few directories show what is in them: the largest.
+#[test]
+fn a_scan_shows_what_is_in_the_largest() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..14 {
+        fixture = fixture.file(format!("{i:02}/inside{i:02}"), 40_000 + 20_000 * i);
+    }
+    let mut seen = String::new();
+    session::during_scan(fixture.path(), |browser| {
+        browser.resize((160, 45));
+        if !browser.screen().contains("T list") {
+            browser.ask("T");
+        }
+        let (names, shown) = (browser.names(), browser.screen());
+        if names.len() == 14 && shown.contains("inside") {
+            let largest = format!("inside{}", names[0]);
+            assert!(shown.contains(&largest), "{largest}: {shown}");
+            seen = shown;
+        }
+    });
+    assert!(!seen.is_empty());
+}
+
 /// A click chooses a tile, and a second one opens it.
 #[test]
 fn a_click_chooses_a_tile() {

@@ -1414,12 +1414,13 @@ fn another_program_that_fails_is_named() {
         terminal.resize(120, 20);
         let child = weigh("-u tree").within(fixture.path()).by_nobody(&fixture);
         let mut child = child.env("PATH", &path).on(&terminal).spawn();
-        terminal.wait_for("delete");
+        let before = terminal.until("delete");
         terminal.type_in(b"o");
         let drawn = terminal.until("pened");
         terminal.type_in(b"q");
         child.wait().unwrap();
-        let line = drawn_in(20, &(drawn + &String::from_utf8_lossy(&terminal.close())));
+        let after = terminal.close();
+        let line = drawn_in(20, &(before + &drawn + &String::from_utf8_lossy(&after)));
         assert!(line.contains(&format!("not opened: {said}")), "{line}");
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::clean::CleanView;
 use super::event::Command;
 use super::listing::{Item, Sorting, below};
-use super::map::TreeMap;
+use super::map::{Cells, TreeMap};
 use super::marks::{Protected, descend};
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
@@ -97,8 +97,10 @@ pub(super) struct Shown {
     live: Option<(Tree, DirectoryId)>,
     /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
     inside: OnceCell<DirectoryInPane>,
-    /// The treemap; made again once the list or the screen has changed.
-    pub(super) map: TreeMap,
+    /// Where the treemap is on the screen.
+    pub(super) map_area: Cells,
+    /// The treemap; made once it is needed after a change of the list or of the screen.
+    pub(super) map: OnceCell<TreeMap>,
     /// The path of the chosen symlink, and what it leads to, once that is known; nothing if it could not be read.
     pub(super) link: Option<(Vec<u8>, Option<Vec<u8>>)>,
     /// Whether a search is to begin as soon as no key waits, while the walk goes on.
@@ -333,7 +335,7 @@ impl Browser {
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        (self.shown.inside, self.shown.map) = (OnceCell::new(), TreeMap::default());
+        (self.shown.inside, self.shown.map) = (OnceCell::new(), OnceCell::new());
         if !self.has_all() && !self.look() {
             return;
         }
@@ -529,9 +531,14 @@ impl Browser {
         self.removals.ending.is_some()
     }
 
-    /// Whether the list is shown as a treemap.
+    /// Whether the list is shown as a treemap. It is not if all sizes are 0.
     pub(super) fn shows_map(&self) -> bool {
-        self.shown.columns.map && !self.is_flat()
+        self.shown.columns.map && !self.is_flat() && self.map().has_lines()
+    }
+
+    /// The treemap of the list.
+    pub(super) fn map(&self) -> &TreeMap {
+        self.shown.map.get_or_init(|| TreeMap::of(self, self.shown.map_area))
     }
 
     /// Whether entries are read from directories, and not from a snapshot.

@@ -287,7 +287,7 @@ impl Browser {
         let groups: [(&str, &[Reclaim], Result<Freeable, Refusal>); 4] = [
             (CAN_GO, &found.found, Ok(found.frees)),
             (
-                "Written lately",
+                "Written today",
                 &found.recent,
                 Err("somebody wrote to it lately: start with --clean --older 0h"),
             ),

@@ -2,13 +2,15 @@
 //! what is in these directories is inside them, as deep as there is room.
 
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 
 use super::browser::{Browser, largest};
 use super::listing::{below, chain};
 use super::marks::descend;
 use weigh::internal::show::kinds;
 use weigh::internal::show::page::treemap::{Rectangle, squarify};
-use weigh::internal::tree::{Child, Place};
+use weigh::internal::show::size::Format;
+use weigh::internal::tree::{Child, DirectoryId, Place};
 
 /// A cell is about twice as high as it is wide.
 const RATIO: f64 = 2.0;
@@ -19,15 +21,14 @@ const LEAST: [usize; 2] = [10, 3];
 /// During a walk, each look into a directory holds the walk up.
 const MOST_LIVE: usize = 8;
 
-/// The tiles of a directory, for an area of so many columns and lines.
+/// The tiles of a directory, in the cells of the screen.
 #[derive(Debug, Default)]
 pub(super) struct TreeMap {
-    pub(super) size: (usize, usize),
     pub(super) tiles: Vec<Tile>,
 }
 
 /// A rectangle of cells.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cells {
     pub(super) x: usize,
     pub(super) y: usize,
@@ -52,13 +53,12 @@ pub(super) struct Tile {
 }
 
 impl TreeMap {
-    /// The treemap of the current directory.
-    pub(super) fn of(browser: &Browser, size: (usize, usize)) -> Self {
-        let area = Cells { width: size.0, height: size.1, ..Cells::default() };
+    /// The treemap of the current directory in this area.
+    pub(super) fn of(browser: &Browser, area: Cells) -> Self {
         let (mut tiles, mut looks) = (Vec::new(), 0);
-        let mut next = lay_out(listed(browser, most(area)), area);
-        // Each tile is some cells smaller than the one around it.
-        while let Some(mut tile) = next.pop() {
+        let mut next = VecDeque::from(lay_out(listed(browser, most(area)), area));
+        // It ends, because what is in a tile has a line less than the tile.
+        while let Some(mut tile) = next.pop_front() {
             let Cells { x, y, width, height } = tile.area;
             if [width, height].iter().zip(LEAST).all(|(has, least)| *has >= least) {
                 let area = Cells { x, y: y + 1, width, height: height - 1 };
@@ -68,7 +68,12 @@ impl TreeMap {
             }
             tiles.push(tile);
         }
-        Self { size, tiles }
+        Self { tiles }
+    }
+
+    /// Whether it has a tile that can be chosen.
+    pub(super) fn has_lines(&self) -> bool {
+        self.tiles.iter().any(|tile| tile.line.is_some())
     }
 
     /// The tile of a line of the list, if it is large enough to be there.
@@ -135,8 +140,7 @@ fn listed(browser: &Browser, most: usize) -> Vec<Tile> {
     lines.sort_unstable();
     let tiles = lines.into_iter().map(|(_, line, place)| {
         let child = scan.tree.at(place);
-        let names = below(&child, scan.directory);
-        Tile { line: Some(line), place: Some(place), ..tile(browser, &child, &names) }
+        Tile { line: Some(line), place: Some(place), ..tile(browser, &child, scan.directory) }
     });
     with_rest(tiles.collect(), whole, all)
 }
@@ -144,37 +148,42 @@ fn listed(browser: &Browser, most: usize) -> Vec<Tile> {
 /// The largest entries in a directory, `most` at most, and all others as one. Nothing if it is none, or not known.
 fn inside(browser: &Browser, around: &Tile, most: usize, looks: &mut usize) -> Vec<Tile> {
     let scan = &browser.scan;
-    let Some(place) = around.place else { return Vec::new() };
-    if browser.has_all() {
-        let directory = scan.tree.at(place);
-        let (places, count) = largest(directory, most);
-        let tiles = places.into_iter().map(|place| {
-            let last = chain(scan, scan.tree.at(place)).last().unwrap_or(directory);
-            let names = below(&last, directory.id().unwrap_or_default());
-            Tile { place: last.place(), ..tile(browser, &last, &names) }
+    let Some(place) = around.place.filter(|it| scan.tree.at(*it).is_directory()) else {
+        return Vec::new();
+    };
+    let live;
+    let directory = if browser.has_all() {
+        Some(scan.tree.at(place))
+    } else {
+        let line = around.line.filter(|_| scan.is_walked_now() && *looks < MOST_LIVE);
+        let way = line.and_then(|line| browser.way_to(&browser.item(line)?));
+        *looks += usize::from(way.is_some());
+        live = way.and_then(|way| {
+            let tree = browser.listing(&way)?.in_view(scan.tree.view());
+            let id = descend(&tree, &way)?.id()?;
+            Some((tree, id))
         });
-        return with_rest(tiles.collect(), directory.size(), count);
-    }
-    let line = around.line.filter(|_| scan.is_walked_now() && *looks < MOST_LIVE);
-    let way = line.and_then(|line| browser.way_to(&browser.item(line)?));
-    let Some(way) = way.filter(|_| scan.tree.at(place).is_directory()) else { return Vec::new() };
-    *looks += 1;
-    let live = browser.listing(&way).map(|tree| tree.in_view(scan.tree.view()));
-    let directory = live.as_ref().and_then(|tree| descend(tree, &way));
-    directory.map_or_else(Vec::new, |directory| {
-        let (places, count) = largest(directory, most);
-        let children = places.into_iter().map(|place| directory.tree().at(place));
-        let tiles = children.map(|child| tile(browser, &child, &[child.name()]));
-        with_rest(tiles.collect(), directory.size(), count)
-    })
+        live.as_ref().map(|(tree, id)| tree.directory(*id))
+    };
+    let Some(directory) = directory else { return Vec::new() };
+    let (places, count) = largest(directory, most);
+    let tiles = places.into_iter().map(|place| {
+        let child = directory.tree().at(place);
+        let last = chain(scan, child).last().unwrap_or(child);
+        // Places in a listing of the walk are not those of the tree.
+        let place = last.place().filter(|_| browser.has_all());
+        Tile { place, ..tile(browser, &last, directory.id().unwrap_or_default()) }
+    });
+    with_rest(tiles.collect(), directory.size(), count)
 }
 
-/// The tile of an entry with these names.
-fn tile(browser: &Browser, child: &Child<'_>, names: &[&[u8]]) -> Tile {
+/// The tile of an entry below `directory`.
+fn tile(browser: &Browser, child: &Child<'_>, directory: DirectoryId) -> Tile {
+    let names = below(child, directory).into_iter().map(|name| browser.text(name));
     let end = if child.is_directory() { "/" } else { "" };
-    let names: Vec<_> = names.iter().map(|name| browser.text(name)).collect();
+    let name = names.collect::<Vec<_>>().join("/") + end;
     let kind = Some(kinds::kind(child.name(), child.mode()));
-    Tile { name: names.join("/") + end, size: child.size(), kind, ..Tile::default() }
+    Tile { name, size: child.size(), kind, ..Tile::default() }
 }
 
 /// `tiles`, and a last one for all else in a directory of `count` entries, whose size is the `whole`.
@@ -182,7 +191,11 @@ fn with_rest(mut tiles: Vec<Tile>, whole: u64, count: usize) -> Vec<Tile> {
     let shown = tiles.iter().fold(0, |sum: u64, tile| sum.saturating_add(tile.size));
     let (rest, more) = (whole.saturating_sub(shown), count - tiles.len());
     if rest > 0 && !tiles.is_empty() {
-        let name = if more == 0 { String::new() } else { format!("{more} more") };
+        let name = if more == 0 {
+            String::new()
+        } else {
+            format!("{} more", Format::Count.write(more as u64))
+        };
         tiles.push(Tile { name, size: rest, ..Tile::default() });
     }
     tiles

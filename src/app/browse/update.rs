@@ -1,6 +1,7 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending, Event};
@@ -105,6 +106,8 @@ impl Browser {
         // The listings of a snapshot stay as they are.
         if self.scan.is_walked_now() {
             self.relist();
+            // Its looks at the walk are part of what ticks may take.
+            self.shows_map();
         }
         // A list of what is anywhere is computed anew only at the end of a removal.
         if !self.is_flat() {
@@ -123,8 +126,8 @@ impl Browser {
                 None
             }
             None if key == Key::Interrupt => self.stop(true),
+            None if self.go_in_map(key) => None,
             None => match self.options.keys.act(key) {
-                Some(_) if self.go_in_map(key) => None,
                 Some(act) => self.act(act),
                 None => self.point(key),
             },
@@ -455,7 +458,7 @@ impl Browser {
         }
     }
 
-    /// An arrow in the treemap leads to the tile on that side. False if it is none.
+    /// Whether `key` is an arrow in the treemap; then it chooses the tile on that side, if there is one.
     fn go_in_map(&mut self, key: Key) -> bool {
         let toward = match key {
             Key::Left => (-1, 0),
@@ -467,7 +470,7 @@ impl Browser {
         if !self.shows_map() || Bindings::default().act(key) != self.options.keys.act(key) {
             return false;
         }
-        if let Some(line) = self.shown.map.beside(self.shown.chosen, toward) {
+        if let Some(line) = self.map().beside(self.shown.chosen, toward) {
             self.pin(line);
         }
         true
@@ -535,16 +538,15 @@ impl Browser {
         None
     }
 
-    /// Ends the filter of the list, or leaves the view, or ends the search, or the treemap. False if there is none of these.
+    /// Ends the filter of the list, or leaves the view, or ends the search or the treemap. False if there is none of these.
     fn leave(&mut self) -> bool {
         if self.shown.pattern.take().is_some() {
             self.relist();
             return true;
         }
-        let is_left = self.leave_view() || self.shown.search.take().is_some();
-        let shows_map = self.shows_map();
-        self.shown.columns.map &= is_left;
-        is_left || shows_map
+        self.leave_view()
+            || self.shown.search.take().is_some()
+            || mem::take(&mut self.shown.columns.map)
     }
 
     /// Nothing is left that could be closed. The progress of a removal stays.

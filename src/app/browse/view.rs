@@ -10,6 +10,8 @@ mod map;
 mod pane;
 mod text;
 
+use std::cell::OnceCell;
+use std::mem;
 use std::ops::Range;
 
 use ratatui_core::buffer::Buffer;
@@ -21,7 +23,7 @@ use self::canvas::{Areas, BOLD, Canvas};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::{Act, Key};
 use super::listing::Item;
-use super::map::TreeMap;
+use super::map::Cells;
 use weigh::internal::base::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::show::name::{cells, shorten};
@@ -36,8 +38,8 @@ pub fn list_height(height: u16) -> usize {
     Areas::of(0, height.into()).lines(height.into()).max(1)
 }
 
-/// Where the parts of the screen are. A list of groups has the whole width: about a group, there is nothing more to say.
-/// So does the treemap.
+/// Where the parts of the screen are. The treemap has the whole width, and so has a list of groups: about a group, there
+/// is nothing more to say.
 fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
     let areas = Areas::of(width.into(), height.into());
     match browser.lists_groups() || browser.shows_map() {
@@ -49,12 +51,12 @@ fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
-    let areas = areas(browser, (width, height));
-    browser.shown.has_pane = areas.pane.is_some();
-    let of_map = (areas.list, areas.lines(height.into()));
-    if browser.shows_map() && browser.shown.map.size != of_map {
-        browser.shown.map = TreeMap::of(browser, of_map);
+    let y = Areas::of(width.into(), height.into()).head;
+    let area = Cells { x: 0, y, width: width.into(), height: lines };
+    if mem::replace(&mut browser.shown.map_area, area) != area {
+        browser.shown.map = OnceCell::new();
     }
+    browser.shown.has_pane = areas(browser, (width, height)).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
     if let Some((text, at)) = browser.dialogs.open.as_ref().and_then(Dialog::text) {
@@ -93,7 +95,7 @@ pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> 
     }
     let line = y.checked_sub(areas.head).filter(|line| *line < areas.lines(height.into()))?;
     if browser.shows_map() {
-        return browser.shown.map.line_at((x, line)).map(Key::Click);
+        return browser.map().line_at((x, y)).map(Key::Click);
     }
     (x < areas.list).then_some(Key::Click(browser.shown.first + line))
 }
@@ -116,7 +118,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     match browser.dialogs.open.as_ref().and_then(Dialog::text) {
         _ if !has_room => {}
         Some((text, first)) => dialogs::draw(browser, text, first, canvas),
-        None if browser.shows_map() && !browser.is_empty() => map::draw(browser, areas, canvas),
+        None if browser.shows_map() => map::draw(browser, areas, canvas),
         None => {
             list::draw(browser, areas, canvas);
             if let Some(x) = areas.pane {
@@ -376,13 +378,12 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
         let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
-    if let Some(since) =
-        browser.since().filter(|_| marks.is_empty() && !is_low && !is_text && !browser.shows_map())
-    {
-        canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
-    }
-    if browser.shows_map() && marks.is_empty() && !is_low && !is_text {
-        map::legend(browser, y_of_marks, canvas);
+    if marks.is_empty() && !is_low && !is_text {
+        if browser.shows_map() {
+            map::legend(browser, y_of_marks, canvas);
+        } else if let Some(since) = browser.since() {
+            canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
+        }
     }
     if let Some(parts) = message {
         let end =
@@ -468,7 +469,10 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             let (find, view) = ((Act::Search, "find"), (Act::NextView, "view"));
-            let is_left = browser.is_flat() || browser.sought().is_some() || browser.shows_map();
+            let is_left = browser.is_flat()
+                || browser.sought().is_some()
+                || browser.shown.pattern.is_some()
+                || browser.shows_map();
             let stop = if is_left { "back" } else { "stop" };
             &[(Act::Stop, stop), open, MARK, find, sort, view, (Act::Quit, "quit"), HELP]
         }

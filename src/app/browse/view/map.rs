@@ -8,7 +8,7 @@ use super::canvas::{Areas, Canvas};
 use super::list;
 use crate::app::browse::browser::Browser;
 use crate::app::browse::map::{Cells, Tile};
-use weigh::internal::show::kinds::KINDS;
+use weigh::internal::show::kinds::{DIRECTORY, KINDS};
 use weigh::internal::show::name::{cells, padded, shorten};
 use weigh::internal::show::palette::{Charset, Palette};
 use weigh::internal::show::size::{self, percent};
@@ -20,18 +20,18 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     if areas.head > 1 {
         heading(browser, areas.head - 1, canvas);
     }
-    let map = &browser.shown.map;
+    let (map, marks) = (browser.map(), &browser.scan.marks);
+    let are_all_marked = browser.scan.is_within_marked();
     for tile in &map.tiles {
-        let marks = &browser.scan.marks;
         let is_marked = tile.place.is_some_and(|it| marks.covers(&browser.scan.tree, it));
-        let mark = if is_marked || browser.scan.is_within_marked() { "● " } else { "" };
+        let mark = if is_marked || are_all_marked { "● " } else { "" };
         match tile.has_inside {
-            true => title(browser, tile, mark, areas.head, canvas),
-            false => fill(browser, tile, mark, areas.head, canvas),
+            true => title(browser, tile, mark, canvas),
+            false => fill(browser, tile, mark, canvas),
         }
     }
     if let Some(chosen) = map.tile(browser.shown.chosen) {
-        frame(chosen, areas.head, canvas);
+        frame(chosen, canvas);
     }
 }
 
@@ -42,6 +42,11 @@ fn heading(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
     let mut parts = vec![size, percent(item.totals.size, browser.whole())];
     if item.is_directory() {
         parts.push(size::entries(item.totals.entries));
+    }
+    let change = browser.change(&item).filter(|change| *change != 0);
+    parts.extend(change.map(|change| browser.format().write_change(change)));
+    if item.gone.is_some() {
+        parts = vec!["gone".to_owned(), parts.pop().unwrap_or_default()];
     }
     parts.extend(item.totals.newest.map(|newest| format!("written {}", browser.age(newest))));
     let width = canvas.width();
@@ -54,9 +59,9 @@ fn heading(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
 }
 
 /// A directory's name and size, in a line above what is in it.
-fn title(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Canvas<'_>) {
+fn title(browser: &Browser, tile: &Tile, mark: &str, canvas: &mut Canvas<'_>) {
     let Cells { x, y, width, .. } = tile.area;
-    let (room, y) = (width.saturating_sub(2), y + top);
+    let room = width.saturating_sub(2);
     let size = browser.sized(tile.size, browser.is_partial(tile.place));
     let name = format!("{mark}{}", tile.name);
     // A name needs the room more.
@@ -72,7 +77,7 @@ fn title(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Ca
 }
 
 /// The area of an entry, with its name and size if they have room.
-fn fill(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Canvas<'_>) {
+fn fill(browser: &Browser, tile: &Tile, mark: &str, canvas: &mut Canvas<'_>) {
     let Cells { x, y, width, height } = tile.area;
     // Half a cell to the right and below stays free between two tiles.
     let room = width - usize::from(width > 1);
@@ -93,27 +98,30 @@ fn fill(browser: &Browser, tile: &Tile, mark: &str, top: usize, canvas: &mut Can
         let has_room = cells(text) < inside || line == 0 && inside >= LEAST_NAME;
         let text = if has_room { format!(" {}", shorten(text, inside)) } else { String::new() };
         let (text, style) = match (is_last, tile.kind, canvas.charset) {
-            (true, Some(_), Charset::Unicode | Charset::Console) => ("▀".repeat(room), area),
+            (true, Some(_), Charset::Unicode) => ("▀".repeat(room), area),
             (true, ..) => continue,
             _ => (padded(&text, room), text_style),
         };
-        canvas.write((x, y + top + line), &text, room, style);
+        canvas.write((x, y + line), &text, room, style);
     }
 }
 
 /// Draws a frame over the outermost cells of the chosen tile, or makes a small one a band.
-fn frame(tile: &Tile, top: usize, canvas: &mut Canvas<'_>) {
+fn frame(tile: &Tile, canvas: &mut Canvas<'_>) {
     let Cells { x, y, width, height } = tile.area;
     let accent = canvas.style(Palette::accent, Modifier::BOLD);
     // Whatever the colours of the tile are.
     let style = Style { fg: accent.fg.or(Some(Color::Reset)), ..accent }.bg(Color::Reset);
     let style = style.remove_modifier(Modifier::REVERSED);
-    let (end, y) = (x + width - 1, y + top);
-    let last = y + height - 1;
+    let (end, last) = (x + width - 1, y + height - 1);
     if width < 3 || height < 2 {
-        let band = canvas.style(Palette::band, Modifier::REVERSED);
-        let sign = padded(">", width);
-        (y..=last).for_each(|y| _ = canvas.write((x, y), &sign, width, band));
+        let band = canvas.style(Palette::band, Modifier::BOLD);
+        let [fg, bg] = [band.fg, band.bg].map(|color| color.or(Some(Color::Reset)));
+        let band = Style { fg, bg, ..band }.remove_modifier(Modifier::REVERSED);
+        for line in y..=last {
+            let name = if line == y { format!(">{}", tile.name) } else { String::new() };
+            canvas.write((x, line), &padded(&shorten(&name, width), width), width, band);
+        }
         return;
     }
     canvas.write((x, y), ">", 1, style);
@@ -131,7 +139,7 @@ pub(super) fn legend(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
         return;
     }
     let mut sums = KINDS.map(|_| 0u64);
-    for tile in browser.shown.map.tiles.iter().filter(|tile| !tile.has_inside) {
+    for tile in browser.map().tiles.iter().filter(|tile| !tile.has_inside) {
         if let Some(sum) = tile.kind.and_then(|kind| sums.get_mut(kind)) {
             *sum = sum.saturating_add(tile.size);
         }
@@ -140,7 +148,7 @@ pub(super) fn legend(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
     kinds.sort_by_key(|kind| Reverse(sums[*kind]));
     let mut x = 1;
     for kind in kinds {
-        let name = if kind + 1 == KINDS.len() { "directory" } else { KINDS[kind] };
+        let name = if kind == DIRECTORY { "directory" } else { KINDS[kind] };
         if x + 2 + cells(name) > canvas.width() {
             break;
         }
