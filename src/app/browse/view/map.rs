@@ -50,7 +50,7 @@ fn heading(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
     }
     parts.extend(item.totals.newest.map(|newest| format!("written {}", browser.age(newest))));
     let width = canvas.width();
-    let about = shorten(&parts.join(" · "), width / 2);
+    let about = super::fitting(&parts, width / 2);
     let room = width.saturating_sub(cells(&about) + 4);
     let name = shorten(&list::title(browser, &item), room);
     let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
@@ -70,10 +70,12 @@ fn title(browser: &Browser, tile: &Tile, mark: &str, canvas: &mut Canvas<'_>) {
     let name = shorten(&name, if has_size { beside } else { room });
     let size = if has_size { format!(" {size}") } else { String::new() };
     let of_name = canvas.style(Palette::accent, Modifier::BOLD);
-    canvas.write((x, y), &"─".repeat(room + 1), room + 1, canvas.aside());
-    let end = canvas.write((x + 1, y), &name, room, of_name);
-    let end = canvas.write((end, y), &size, (x + 1 + room).saturating_sub(end), Style::new());
-    canvas.write((end, y), " ", (x + 1 + room).saturating_sub(end), Style::new());
+    let end = x + 1 + room;
+    canvas.write((x, y), "─", 1, canvas.aside());
+    let x = canvas.write((x + 1, y), &name, room, of_name);
+    let x = canvas.write((x, y), &size, end - x, Style::new());
+    let rule = "─".repeat(end.saturating_sub(x + 1));
+    canvas.write((x + 1, y), &rule, room, canvas.aside());
 }
 
 /// The area of an entry, with its name and size if they have room.
