@@ -57,10 +57,11 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
         let filters = options.filter.for_directory(open.scope.clone(), || dir.names());
-        let subtotal = match is_first {
-            // Nothing in it has been weighed.
+        let tally = &worker.walk.tally;
+        let subtotal = match is_first && !tally.is_live() {
+            // Nothing in it has been weighed, and the tally does not ask where it is.
             true => Subtotal::default(),
-            false => dir.subtotal().begin_part(&worker.walk.tally),
+            false => dir.subtotal().begin_part(tally),
         };
         Self {
             worker,
