@@ -198,9 +198,12 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     say(Message::Error, &ended.failure);
     let in_trash = ended.in_trash.map(|(count, size)| {
-        let entries = if count == 1 { "1 entry is" } else { &*format!("{count} entries are") };
+        let (entries, them) = match count {
+            1 => ("1 entry is".to_owned(), "it"),
+            _ => (format!("{count} entries are"), "them"),
+        };
         format!(
-            "{entries} in the trash ({size}): your file manager puts back what is there\n\
+            "{entries} in the trash ({size}): your file manager puts {them} back\n\
              weigh clean --empty-trash frees the space"
         )
     });

@@ -74,7 +74,7 @@ pub(super) fn aside(change: &Change<'_>) -> String {
 }
 
 /// When and where the earlier snapshot was made, as far as its origin says so.
-pub(super) fn since(earlier: Option<&Origin>, dates: &TimeFormat) -> String {
+fn since(earlier: Option<&Origin>, dates: &TimeFormat) -> String {
     let time = earlier.map(|origin| origin.time).filter(|time| *time != 0);
     let time = time.map_or_else(|| "an earlier snapshot".to_owned(), |time| dates.write(time));
     format!("since {time}{}", on_host(earlier))
@@ -94,7 +94,7 @@ pub(super) fn since_then(
 }
 
 /// On which host a snapshot was made, if its origin says so.
-pub(super) fn on_host(origin: Option<&Origin>) -> String {
+fn on_host(origin: Option<&Origin>) -> String {
     let origin = origin.filter(|origin| !origin.host.is_empty());
     origin.map_or_else(String::new, |origin| format!(" on {}", escape(&origin.host)))
 }

@@ -2,7 +2,7 @@
 
 use crate::base::measure::{Kind, Mode};
 
-/// The kinds. The last is of directories without anything of their own in a treemap: on the page, these are hatched.
+/// The kinds. The last is for directories whose entries have no tiles: on a page, these are hatched.
 pub const KINDS: [&str; 9] = [
     "program",
     "source",

@@ -93,7 +93,7 @@ struct Coloring {
     legend: Vec<(String, String)>,
 }
 
-/// What colours say if nothing else is known.
+/// The colouring where kinds, ages, groups and growth say nothing.
 const DEPTH: &str = "depth";
 
 /// The content of a page.

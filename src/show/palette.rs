@@ -138,7 +138,8 @@ const RAMPS: [[Color; 6]; 9] = [
 ];
 
 /// The areas of the kinds of files (`super::kinds`), as on the page; and of directories: for each depth, on dark, on
-/// light, and on both. Who has 16 colours has fewer that are seen on both.
+/// light, and on both. Of the first 16, few are seen on a light
+/// background, so kinds share them.
 const KIND_COLORS: [[Color; KINDS.len()]; 9] = [
     [
         Color::LightBlue,

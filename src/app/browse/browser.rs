@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::clean::CleanView;
 use super::event::Command;
-use super::listing::{Item, Sorting, below};
+use super::listing::{Item, Sorting, below, first};
 use super::map::{Cells, TreeMap};
 use super::marks::{Protected, descend};
 use super::options::BrowseOptions;
@@ -284,13 +284,7 @@ pub(super) fn largest(directory: Child<'_>, most: usize) -> (Vec<Place>, usize) 
     let children = directory.unsorted();
     let keyed =
         children.filter_map(|child| Some((Reverse(child.size()), child.name(), child.place()?)));
-    let mut largest: Vec<_> = keyed.collect();
-    let count = largest.len();
-    if count > most {
-        largest.select_nth_unstable(most);
-        largest.truncate(most);
-    }
-    largest.sort_unstable();
+    let (largest, count) = first(keyed, most);
     (largest.into_iter().map(|(.., place)| place).collect(), count)
 }
 

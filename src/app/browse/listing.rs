@@ -249,6 +249,18 @@ pub(super) fn below<'a>(last: &Child<'a>, directory: DirectoryId) -> Vec<&'a [u8
     names
 }
 
+/// The first `most` of `all`, in order; and how many there are.
+pub(super) fn first<T: Ord>(all: impl Iterator<Item = T>, most: usize) -> (Vec<T>, usize) {
+    let mut all: Vec<_> = all.collect();
+    let count = all.len();
+    if count > most {
+        all.select_nth_unstable(most);
+        all.truncate(most);
+    }
+    all.sort_unstable();
+    (all, count)
+}
+
 // The order of a directory's entries.
 
 /// The order of entries, and its direction.

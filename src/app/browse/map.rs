@@ -1,11 +1,11 @@
-//! The treemap of the current directory: where each tile is on the screen. Tiles of the lines of the list can be chosen;
-//! what is in these directories is inside them, as deep as there is room.
+//! The treemap of the current directory, in cells of the screen. Each line of the list has a tile that can be chosen,
+//! if it is large enough. The tiles of a directory's entries are inside its own, as deep as there is room.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::browser::{Browser, largest};
-use super::listing::{below, chain};
+use super::listing::{below, chain, first};
 use super::marks::descend;
 use weigh::internal::show::kinds;
 use weigh::internal::show::page::treemap::{Rectangle, squarify};
@@ -15,14 +15,14 @@ use weigh::internal::tree::{Child, DirectoryId, Place};
 /// A cell is about twice as high as it is wide.
 const RATIO: f64 = 2.0;
 
-/// The least width and height of a directory that shows what is in it: its title, and a tile with a name.
+/// The least width and height of a directory that shows its entries: a title, and a tile with a name.
 const LEAST: [usize; 2] = [10, 3];
 
-/// During a walk, each look into a directory holds the walk up.
+/// How many directories show their entries during a walk, which has to wait for each look.
 const MOST_LIVE: usize = 8;
 
 /// The tiles of a directory, in the cells of the screen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TreeMap {
     pub(super) tiles: Vec<Tile>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Cells {
 }
 
 /// An entry in the treemap.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Tile {
     pub(super) area: Cells,
     /// Its line in the list, if it can be chosen.
@@ -46,9 +46,9 @@ pub(super) struct Tile {
     /// Its name, or those of directories that share a line, escaped.
     pub(super) name: String,
     pub(super) size: u64,
-    /// Which of [`kinds::KINDS`]; none if it is too small to be one entry, but many.
+    /// Which of [`kinds::KINDS`]; none if it stands for many small entries.
     pub(super) kind: Option<usize>,
-    /// Whether the first line is its title, and what is in it is below.
+    /// Whether it is a directory whose entries have tiles inside it, below a title.
     pub(super) has_inside: bool,
 }
 
@@ -57,7 +57,7 @@ impl TreeMap {
     pub(super) fn of(browser: &Browser, area: Cells) -> Self {
         let (mut tiles, mut looks) = (Vec::new(), 0);
         let mut next = VecDeque::from(lay_out(listed(browser, most(area)), area));
-        // It ends, because what is in a tile has a line less than the tile.
+        // It ends, because the tiles inside a tile have a line less.
         while let Some(mut tile) = next.pop_front() {
             let Cells { x, y, width, height } = tile.area;
             if [width, height].iter().zip(LEAST).all(|(has, least)| *has >= least) {
@@ -89,14 +89,14 @@ impl TreeMap {
         chosen.find(at)?.line
     }
 
-    /// The line of the list whose tile is beside that of `line`, so many columns and lines further on: the nearest one,
-    /// and of several the one beside its middle.
+    /// The line of the list whose tile is beside the one of `line`, to the `right` or `down`; to the left or up if these
+    /// are negative. That is the nearest tile, and of several the one beside its middle.
     pub(super) fn beside(&self, line: usize, (right, down): (isize, isize)) -> Option<usize> {
         let Some(from) = self.tile(line) else {
-            // It is too small: the largest.
+            // It has no tile. The largest one is a place to begin.
             return self.tiles.iter().filter(|it| it.line.is_some()).max_by_key(|it| it.size)?.line;
         };
-        // Where it begins and ends along the way, and across it.
+        // Where an area begins and ends: in the direction of the arrow, and across it.
         let spans = |area: Cells| {
             let [x, y] = [(area.x, area.x + area.width), (area.y, area.y + area.height)];
             if right != 0 { (x, y) } else { (y, x) }
@@ -126,26 +126,24 @@ fn most(area: Cells) -> usize {
 fn listed(browser: &Browser, most: usize) -> Vec<Tile> {
     let scan = &browser.scan;
     let lines = (0..browser.len()).filter_map(|line| Some((line, scan.index.place(line)?)));
-    let lines = lines.map(|(line, place)| (Reverse(scan.tree.at(place).size()), line, place));
-    let mut lines: Vec<_> = lines.collect();
-    let all = lines.len();
-    let whole = match browser.shown.pattern {
-        None => scan.here().size(),
-        Some(_) => lines.iter().fold(0, |sum, (size, ..)| size.0.saturating_add(sum)),
-    };
-    if all > most {
-        lines.select_nth_unstable(most);
-        lines.truncate(most);
-    }
-    lines.sort_unstable();
-    let tiles = lines.into_iter().map(|(_, line, place)| {
+    let mut shown = 0u64;
+    let lines = lines.map(|(line, place)| {
+        let size = scan.tree.at(place).size();
+        shown = shown.saturating_add(size);
+        (Reverse(size), line, place)
+    });
+    let (largest, all) = first(lines, most);
+    // A filter hides entries, which are no rest.
+    let whole = if browser.shown.pattern.is_none() { scan.here().size() } else { shown };
+    let tiles = largest.into_iter().map(|(_, line, place)| {
         let child = scan.tree.at(place);
         Tile { line: Some(line), place: Some(place), ..tile(browser, &child, scan.directory) }
     });
     with_rest(tiles.collect(), whole, all)
 }
 
-/// The largest entries in a directory, `most` at most, and all others as one. Nothing if it is none, or not known.
+/// The largest entries in the directory `around` them, `most` at most, and all others as one. Nothing if it is no
+/// directory, or if its entries are not known.
 fn inside(browser: &Browser, around: &Tile, most: usize, looks: &mut usize) -> Vec<Tile> {
     let scan = &browser.scan;
     let Some(place) = around.place.filter(|it| scan.tree.at(*it).is_directory()) else {
@@ -191,12 +189,8 @@ fn with_rest(mut tiles: Vec<Tile>, whole: u64, count: usize) -> Vec<Tile> {
     let shown = tiles.iter().fold(0, |sum: u64, tile| sum.saturating_add(tile.size));
     let (rest, more) = (whole.saturating_sub(shown), count - tiles.len());
     if rest > 0 && !tiles.is_empty() {
-        let name = if more == 0 {
-            String::new()
-        } else {
-            format!("{} more", Format::Count.write(more as u64))
-        };
-        tiles.push(Tile { name, size: rest, ..Tile::default() });
+        let name = (more > 0).then(|| format!("{} more", Format::Count.write(more as u64)));
+        tiles.push(Tile { name: name.unwrap_or_default(), size: rest, ..Tile::default() });
     }
     tiles
 }

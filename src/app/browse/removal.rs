@@ -26,8 +26,8 @@ use weigh::internal::tree::Place;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
-const NOTHING_IN_TRASH: &str =
-    "this session put nothing in the trash: your file manager puts back what is there";
+pub(super) const NOTHING_IN_TRASH: &str =
+    "this session put nothing in the trash: your file manager puts back earlier entries";
 
 const STILL_THERE: &str = "cancelled: it is still in the trash";
 

@@ -106,7 +106,7 @@ impl Browser {
         // The listings of a snapshot stay as they are.
         if self.scan.is_walked_now() {
             self.relist();
-            // Its looks at the walk are part of what ticks may take.
+            // Its looks into the walk are timed with this tick, and not with the next drawing.
             self.shows_map();
         }
         // A list of what is anywhere is computed anew only at the end of a removal.
@@ -538,7 +538,8 @@ impl Browser {
         None
     }
 
-    /// Ends the filter of the list, or leaves the view, or ends the search or the treemap. False if there is none of these.
+    /// Ends the filter of the list, or leaves the view, or ends the search, or the treemap. False if there is none of
+    /// these.
     fn leave(&mut self) -> bool {
         if self.shown.pattern.take().is_some() {
             self.relist();

@@ -476,7 +476,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let stop = if is_left { "back" } else { "stop" };
             &[(Act::Stop, stop), open, MARK, find, sort, view, (Act::Quit, "quit"), HELP]
         }
-        // Also with marks, one wants to know the way out.
+        // The way back to the list stays there, also with marks.
         None if browser.shows_map() => {
             let delete = if browser.marked().0 > 0 { "review, delete" } else { "delete…" };
             &[open, MARK, (Act::Delete, delete), (Act::Map, "list"), (Act::Search, "find"), HELP]

@@ -474,23 +474,18 @@ impl Browser {
         self.go_to_match(0);
     }
 
-    /// How many names match, of which the list may have only the largest; and whether that is elsewhere, because none
-    /// is below the current directory.
+    /// How many names match, of which the list may have only the largest; and whether all are elsewhere, because no name
+    /// below the current directory matches.
     pub(super) fn found(&self) -> String {
-        let answer = self.shown.answers.get(&self.key());
-        let more = match answer {
-            Some(Answer::Entries { has_more: true, .. } | Answer::SoFar { has_more: true, .. }) => {
-                "more than "
-            }
-            _ => "",
+        let (first, has_more) = match self.shown.answers.get(&self.key()) {
+            Some(Answer::Entries { places, has_more }) => (places.first(), *has_more),
+            Some(Answer::SoFar { has_more, .. }) => (None, *has_more),
+            _ => (None, false),
         };
         let is_here = |child: Child<'_>| {
             iter::successors(Some(child), Child::parent).any(|it| it.id() == self.scan.here().id())
         };
-        let first = match answer {
-            Some(Answer::Entries { places, .. }) => places.first(),
-            _ => None,
-        };
+        let more = if has_more { "more than " } else { "" };
         let listed = Format::Count.write(self.len() as u64);
         match first.is_none_or(|place| is_here(self.scan.tree.at(*place))) {
             true => format!("{more}{listed} found"),

@@ -250,8 +250,8 @@ impl Flags {
         Ok((all, None))
     }
 
-    /// What is remembered of the directory at `path`, if anything is: of the scans without flags; if there are none, of
-    /// those with the flags of the newest, for example `-x`.
+    /// The kept scans of the directory at `path`, if there are any: those without flags, or else those with the flags of
+    /// the newest, for example `-x`.
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
         let (remembered, now) = (self.remembered(), self.here(&[path.into()]));
         let (mut files, others) = remembered.history(&now);

@@ -56,7 +56,7 @@ pub(super) struct Dir<P> {
     subtotal: Mutex<Subtotal<P>>,
 }
 
-/// Most fit in place. Otherwise, a name is one of five allocations of a directory.
+/// Most names fit in place. That saves one of five allocations for each directory.
 type Name = SmallVec<[u8; 24]>;
 
 /// The path of a deep directory is joined from stretches of so many names. Joined name by name for each directory, it made

@@ -45,7 +45,7 @@ pub(super) struct CountedHandle {
 }
 
 impl CountedHandle {
-    /// How many handles are taken, if no directory stays open for which this is more.
+    /// How many handles are taken at most, if no directory with a higher figure stays open.
     #[inline]
     fn taken(&self) -> usize {
         match &self.count {
@@ -65,8 +65,8 @@ pub(super) struct Handles<P> {
     counted: Arc<()>,
     /// Whether all directories are counted, because the numbers of some are not known.
     counts_all: bool,
-    /// How many directories may stay open, and the number from which handles do not. Relaxed: it changes only before
-    /// more than one thread looks.
+    /// A directory may stay open if fewer handles are taken than this. Relaxed: it changes only before more than one
+    /// thread looks.
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,

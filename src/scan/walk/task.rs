@@ -169,30 +169,34 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.slot.end();
     }
 
-    /// Does the same, but for a panic. Each task that leads to another is done with that: the last subdirectory is
-    /// outstanding in its place.
+    /// Does the same, and lets a panic through. A directory is not settled while its last subdirectory is outstanding
+    /// in its place.
     pub(super) fn go_down(&self, mut task: Task<T::Part>) {
-        if self.scope.is_some() && self.walk.pool.is_engaged() {
+        if self.is_relieved() {
             return self.walk.pool.push(task);
         }
         let mut known = self.slot.enter(task.dir());
-        let mut next = None;
-        while let Some(found) = self.step(task, &mut known) {
+        let next = loop {
+            let Some(found) = self.step(task, &mut known) else { break None };
             if !self.slot.move_to(found.dir()) {
                 return;
             }
-            if self.is_unwatched() || self.scope.is_some() && self.walk.pool.is_engaged() {
-                next = Some(found);
-                break;
+            if self.is_unwatched() || self.is_relieved() {
+                break Some(found);
             }
             task = found;
-        }
+        };
         // None if it took so long that its directory was settled without it.
         let Some(dir) = self.slot.leave(known) else { return };
         match next {
             Some(next) => self.walk.pool.push(next),
             None => settle(self.walk, dir),
         }
+    }
+
+    /// Whether this is a thread of rayon's, and those of `pool` take over.
+    fn is_relieved(&self) -> bool {
+        self.scope.is_some() && self.walk.pool.is_engaged()
     }
 
     /// Whether this is the calling thread at the beginning, while nobody watches it.

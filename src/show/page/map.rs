@@ -4,8 +4,8 @@
 //! drawn as one. Entries without a row are a blank area in their directory. The script lays out the same for each
 //! window.
 //!
-//! Files of the same size have about the same area, however deep they are: a directory gets the area of its entries and
-//! that of the frames in it, which is estimated first. Only [`FRAMES`] frames lie in one another.
+//! Files of the same size have about the same area, however deep they are: a directory gets room for its entries, and
+//! for the frames in it, which are estimated first. Only [`FRAMES`] frames lie in one another.
 
 use std::mem;
 
@@ -66,7 +66,8 @@ impl Map {
             let frames = tiles[i].frames + usize::from(joined[i].is_none());
             children.iter().for_each(|child| tiles[*child].frames = frames);
         }
-        let areas = areas(rows, &tiles, &joined);
+        let scale = scale(rows);
+        let areas = areas(rows, &tiles, &joined, scale);
         let mut rests = vec![None; rows.len()];
         for (i, children) in children.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
             if let Some(only) = joined[i] {
@@ -74,7 +75,9 @@ impl Map {
                 let label = above + "/" + &rows[only].name;
                 // The end of the longer label may be that of others, too.
                 let common = [tiles[i].common[0], usize::MAX];
-                tiles[only] = Tile { label, common, ..tiles[i].clone() };
+                let area = tiles[i].area;
+                let tile = &mut tiles[only];
+                (tile.area, tile.label, tile.common) = (area, label, common);
                 continue;
             }
             let weights = children.iter().map(|child| rows[*child].line.totals.weight);
@@ -83,7 +86,7 @@ impl Map {
                 rows[i].line.totals.weight.saturating_sub(weights.fold(0, u64::saturating_add));
             // The rest is always last: sorted by its size, it would move the shown entries.
             let sizes = children.iter().map(|child| areas[*child]);
-            let sizes: Vec<_> = sizes.chain([rest as f64 * scale(rows)]).collect();
+            let sizes: Vec<_> = sizes.chain([rest as f64 * scale]).collect();
             let mut parts = squarify(&sizes, tiles[i].inside());
             rests[i] = parts.pop().filter(|_| rest > 0);
             // In a list of files, names are paths.
@@ -92,8 +95,8 @@ impl Map {
             let common = common_ends(&names);
             for (((child, area), name), common) in children.iter().zip(parts).zip(names).zip(common)
             {
-                tiles[*child] =
-                    Tile { area, label: name.to_owned(), common, ..tiles[*child].clone() };
+                let tile = &mut tiles[*child];
+                (tile.area, tile.label, tile.common) = (area, name.to_owned(), common);
             }
         }
         Self { tiles, rests }
@@ -163,9 +166,9 @@ fn scale(rows: &[PageRow<'_>]) -> f64 {
     }
 }
 
-/// The area for each row: that of its size, and that of the frames in it, as if each directory were a square.
-fn areas(rows: &[PageRow<'_>], tiles: &[Tile], joined: &[Option<usize>]) -> Vec<f64> {
-    let scale = scale(rows);
+/// The area for each row, with `scale` for a unit of size: for its size, and for the frames in it, as if each directory
+/// were a square.
+fn areas(rows: &[PageRow<'_>], tiles: &[Tile], joined: &[Option<usize>], scale: f64) -> Vec<f64> {
     let mut areas: Vec<_> = rows.iter().map(|row| row.line.totals.weight as f64 * scale).collect();
     for (i, row) in rows.iter().enumerate().rev() {
         let without_frames = row.line.totals.weight as f64 * scale;

@@ -161,7 +161,7 @@ function inside({ place, frames }) {
   return { x: x + margin, y: y + strip, width: width - 2 * margin, height: height - strip - margin };
 }
 
-// Gives each node an area: that of its size, and that of the frames in it, as if each directory were a square.
+// Gives each node an area: for its size, and for the frames in it, as if each directory were a square.
 function giveAreas(scale) {
   for (const node of nodes) {
     const { parent } = node;

@@ -9,7 +9,7 @@ use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titl
 use crate::app::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::app::browse::keys::{ACTIONS, Act, Key};
 use crate::app::browse::listing::Item;
-use crate::app::browse::removal::NOTHING_MARKED;
+use crate::app::browse::removal::{NOTHING_IN_TRASH, NOTHING_MARKED};
 use crate::app::browse::review::Review;
 use weigh::internal::base::inode::{Identity, Links};
 use weigh::internal::base::measure::{Kind, Measure};
@@ -344,7 +344,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
 fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
-        0 => "this session put nothing in the trash: your file manager puts back what is there",
+        0 => NOTHING_IN_TRASH,
         _ => {
             "in the trash: that frees nothing until it is emptied; Enter puts this back, E empties it"
         }

@@ -13,7 +13,7 @@ use weigh::internal::show::name::{cells, padded, shorten};
 use weigh::internal::show::palette::{Charset, Palette};
 use weigh::internal::show::size::{self, percent};
 
-/// What is left of a name in fewer cells says nothing.
+/// A name that is cut to fewer cells tells nothing.
 const LEAST_NAME: usize = 6;
 
 pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
@@ -35,19 +35,19 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What is known of the chosen entry.
+/// The name of the chosen entry, its size, and when it was written.
 fn heading(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
     let Some(item) = browser.item(browser.shown.chosen) else { return };
     let size = browser.sized(item.totals.size, browser.is_partial(item.place));
-    let mut parts = vec![size, percent(item.totals.size, browser.whole())];
-    if item.is_directory() {
+    let mut parts = match item.gone {
+        Some(_) => vec!["gone".to_owned()],
+        None => vec![size, percent(item.totals.size, browser.whole())],
+    };
+    if item.is_directory() && item.gone.is_none() {
         parts.push(size::entries(item.totals.entries));
     }
     let change = browser.change(&item).filter(|change| *change != 0);
     parts.extend(change.map(|change| browser.format().write_change(change)));
-    if item.gone.is_some() {
-        parts = vec!["gone".to_owned(), parts.pop().unwrap_or_default()];
-    }
     parts.extend(item.totals.newest.map(|newest| format!("written {}", browser.age(newest))));
     let width = canvas.width();
     let about = super::fitting(&parts, width / 2);
@@ -112,9 +112,9 @@ fn fill(browser: &Browser, tile: &Tile, mark: &str, canvas: &mut Canvas<'_>) {
 fn frame(tile: &Tile, canvas: &mut Canvas<'_>) {
     let Cells { x, y, width, height } = tile.area;
     let accent = canvas.style(Palette::accent, Modifier::BOLD);
-    // Whatever the colours of the tile are.
+    // It has no colours of the tile below it.
     let style = Style { fg: accent.fg.or(Some(Color::Reset)), ..accent }.bg(Color::Reset);
-    let style = style.remove_modifier(Modifier::REVERSED);
+    let style = style.remove_modifier(Modifier::REVERSED | Modifier::DIM);
     let (end, last) = (x + width - 1, y + height - 1);
     if width < 3 || height < 2 {
         let band = canvas.style(Palette::band, Modifier::BOLD);
@@ -135,7 +135,7 @@ fn frame(tile: &Tile, canvas: &mut Canvas<'_>) {
     canvas.write((x, last), &format!("└{}┘", "─".repeat(width - 2)), width, style);
 }
 
-/// The colours of the kinds that are on the map, those with most first.
+/// The colours of the kinds on the map, the largest kind first.
 pub(super) fn legend(browser: &Browser, y: usize, canvas: &mut Canvas<'_>) {
     if canvas.palette.is_none() {
         return;

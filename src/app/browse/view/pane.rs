@@ -41,7 +41,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     }
 }
 
-/// What is in a directory. Returns how many lines that takes.
+/// The entries of a directory. Returns how many lines they take.
 fn inside(
     browser: &Browser,
     directory: &Child<'_>,
