@@ -2,9 +2,10 @@
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
@@ -322,6 +323,22 @@ fn marks_by_name_are_found_again() {
     assert!(browser.said().contains("marks lost: 1 ("), "{:?}", browser.said());
 }
 
+/// A directory is the same whatever its time: that changes with each entry that comes or goes.
+#[test]
+fn a_mark_on_a_directory_is_found_in_a_later_snapshot() {
+    let fixture = Fixture::new().file("t/a/one", 10_000).file("t/b", 10_000);
+    let save = || weigh("--details --save of.weigh t").within(fixture.path()).run().text();
+    save();
+    let mut browser = session::files([fixture.at("of.weigh")]).open();
+    browser.press("+a\n");
+    assert_eq!(browser.marks(), 1);
+    let later = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000);
+    File::open(fixture.at("t/a")).unwrap().set_modified(later).unwrap();
+    save();
+    browser.scan_all();
+    assert_eq!(browser.marks(), 1, "{}", browser.said());
+}
+
 /// What is seen of a walk that goes on is there, once; and all of it when it stands still.
 #[test]
 fn a_walk_that_goes_on_is_seen() {
@@ -344,6 +361,17 @@ fn a_walk_that_goes_on_is_seen() {
     assert_eq!(whole, 1 + 7 + 35 + 200);
     // The root itself counts once it closes.
     assert!(most > 200 && most < 1 + 7 + 35 + 200, "{most}");
+}
+
+/// A directory has its line as soon as it is open: where large ones take long, nothing else is there yet.
+#[test]
+fn a_directory_that_is_open_is_listed() {
+    let paths = ["one", "two"].map(|top| (0..5).map(move |i| format!("{top}/{i}/f")));
+    let fixture = paths.into_iter().flatten().fold(Fixture::in_memory(), |it, f| it.file(f, 1));
+    let mut listed = Vec::new();
+    session::during_scan(fixture.path(), |browser| listed.push(browser.names()));
+    // No directory of the first level has closed before all that are in it.
+    assert!(!listed[0].is_empty() && listed[0].len() <= 2, "{listed:?}");
 }
 
 /// While a walk goes on, the second pane shows what is in a directory, and a search and the largest files show what is

@@ -115,3 +115,21 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     browser.press("\n ");
     assert_eq!(browser.frees(), [0, 9]);
 }
+
+/// Of a file of which a snapshot does not say what it shares, nothing is freed for certain.
+#[test]
+fn what_is_not_known_of_a_file_is_not_freed_for_certain() {
+    let fixture = Fixture::new();
+    let file = |name: &str| json!({"name": name, "kind": "file", "size": 9});
+    let mut asked = file("asked");
+    (asked["frees_least"], asked["frees_most"]) = (json!(9), json!(9));
+    let snapshot = json!({"schema": 1, "tool": "weigh", "version": "1", "measure": "disk",
+        "unit": "bytes", "complete": true, "time": 1, "host": "h", "options": ["--frees"],
+        "roots": [{"path": "/r"}], "name": "/r", "kind": "directory", "size": 18, "entries": 3,
+        "own": 0, "inode": 1, "device": 1, "mount": 1, "frees_least": 9, "frees_most": 18,
+        "children": [asked, file("other")]});
+    crate::saved::save(&fixture.at("r"), &snapshot);
+    let mut browser = session::files([fixture.at("r")]).open();
+    assert_eq!(bounds(&mut browser, &["asked"]), [9, 9]);
+    assert_eq!(bounds(&mut browser, &["other"]), [0, 9]);
+}

@@ -460,6 +460,43 @@ fn what_is_exchanged_while_it_has_two_names_is_kept() {
     assert!(said.starts_with("0 Kept\n  it is another inode"), "{said}");
 }
 
+/// What was linked in its place, and is not there any more, left its link in the private directory.
+#[test]
+#[ignore = "needs strace"]
+fn what_is_exchanged_and_back_while_it_is_linked_leaves_nothing_behind() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    let fixture = Fixture::in_memory().dir("home/.local/state/weigh");
+    fs::write(fixture.at("theirs"), "theirs").unwrap();
+    let fixture = (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10));
+    let faults = ["renameat2:error=EINVAL", "linkat:delay_enter=1000000:delay_exit=1000000:when=1"];
+    let faults = faults.map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
+    let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2,linkat"];
+    let strace = [strace.map(str::to_owned).to_vec(), faults.concat()].concat();
+    let test = "races::what_is_exchanged_and_back_while_it_is_linked_leaves_nothing_behind";
+    let mut child = other_process(&fixture, test, &strace).spawn().unwrap();
+    let limit = Instant::now() + crate::run::PATIENCE;
+    // Both private directories are there.
+    while !entries_at(&fixture.at("tree")).iter().any(|(path, stat)| {
+        let of_tree = path.strip_prefix(fixture.at("tree")).unwrap_or(path);
+        stat.is_dir() && of_tree.components().count() == 2
+    }) {
+        assert!(Instant::now() < limit, "it does not begin");
+    }
+    let file = fixture.at("tree/0");
+    fs::rename(&file, fixture.at("aside")).unwrap();
+    fs::rename(fixture.at("theirs"), &file).unwrap();
+    while fs::metadata(&file).unwrap().nlink() < 2 {
+        assert!(Instant::now() < limit, "it is not linked");
+    }
+    fs::rename(fixture.at("aside"), &file).unwrap();
+    assert!(child.wait().unwrap().success());
+    let said = fixture.text("said");
+    assert_eq!(fixture.names("tree"), ["0"], "{said}");
+    assert!(said.starts_with("0 Kept\n  it is another inode"), "{said}");
+}
+
 /// The same without room for a private directory, in a directory that is deleted; and on the way back from the trash.
 #[test]
 #[ignore = "needs strace"]

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use weigh::internal::ask::{self, Input, Keep, Request};
 use weigh::internal::base::measure::Time;
 use weigh::internal::remove::{self as removal, Trashed};
-use weigh::internal::sys;
+use weigh::internal::sys::{self, Source};
 use weigh::internal::tree::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
@@ -40,9 +40,14 @@ pub fn remove(
 
 /// All that is at `roots`.
 fn scan<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Tree {
+    scan_from(Source::Native, roots)
+}
+
+fn scan_from<'r>(source: Source, roots: impl IntoIterator<Item = &'r Path>) -> Tree {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let source = Input::Roots(roots.into_iter().map(Into::into).collect());
-    let request = Request { source, keep, ..Request::default() };
+    let roots = Input::Roots(roots.into_iter().map(Into::into).collect());
+    let mut request = Request { source: roots, keep, ..Request::default() };
+    request.walk.source = source;
     let browsed = ask::browse(&request, Arc::default(), |_| {}).unwrap();
     browsed.snapshot.report.answer.unwrap()
 }
@@ -92,6 +97,12 @@ impl Scanned {
     /// The directory `tree` of `fixture`, with a home directory beside it.
     pub fn of(fixture: &Fixture) -> Self {
         Self::new(&fixture.at("tree"), &fixture.at("home"))
+    }
+
+    /// The same, scanned by a source that cannot tell mounts.
+    pub fn by_paths(fixture: &Fixture) -> Self {
+        let tree = scan_from(Source::Portable, [&*fixture.at("tree")]);
+        Self { tree, ..Self::of(fixture) }
     }
 
     fn place(&self, name: &str) -> Place {
@@ -192,19 +203,26 @@ pub fn one(removed: Removed) -> TargetOutcome {
     outcome
 }
 
-/// Why each entry at `root` must not be removed after a scan by one thread that was stopped from the start; all that
-/// closes, closes after that.
-pub fn stopped(root: &Path) -> Vec<String> {
+/// Each entry at `root` after a scan by one thread that was stopped in the middle: how many entries go with it, as far
+/// as is known, and why it must not be removed, if there is a reason.
+pub fn stopped(root: &Path) -> Vec<(u64, Option<String>)> {
     let source = Input::Roots(vec![root.into()]);
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request = Request { source, keep, ..Request::default() };
     request.walk.rules.time = Some(Time::Modified);
     request.walk.threads = NonZeroUsize::new(1);
-    request.interrupt.is_asked.store(true, Ordering::SeqCst);
-    let stopped = ask::browse(&request, Arc::default(), |_| {}).unwrap();
-    let Some(tree) = &stopped.snapshot.report.answer else { return Vec::new() };
+    // So that it goes on when it is looked at for the first time.
+    request.walk.rate = NonZeroU32::new(500);
+    let stop = Arc::clone(&request.interrupt.is_asked);
+    let stopped = ask::browse(&request, Arc::default(), |_| stop.store(true, Ordering::SeqCst));
+    let tree = stopped.unwrap().snapshot.report.answer.unwrap();
     let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
     let top = |_: &[u8]| Some(root.to_owned());
-    let targets = removal::targets(tree, places, top, &Arc::default());
-    targets.into_iter().map(|target| look(&mut target.unwrap()).unwrap_err().to_string()).collect()
+    let targets = removal::targets(&tree, places, top, &Arc::default());
+    let looked = targets.into_iter().map(|target| {
+        let mut target = target.unwrap();
+        let refusal = look(&mut target).err().map(|why| why.to_string());
+        (target.totals.0, refusal)
+    });
+    looked.collect()
 }

@@ -74,6 +74,18 @@ fn what_is_marked_is_gone_and_nothing_else() {
     }
 }
 
+/// A scan that cannot tell mounts knows none that an entry could have left.
+#[test]
+fn what_was_scanned_without_mounts_is_removed() {
+    let fixture = with_canary();
+    let removed = Scanned::by_paths(&fixture).delete(&["a", "c"]);
+    assert!(
+        removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)),
+        "{removed:?}"
+    );
+    assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 1);
+}
+
 /// dua #24: it followed a symlink, and deleted what it leads to.
 #[test]
 fn no_symlink_is_followed() {

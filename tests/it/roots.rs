@@ -389,3 +389,15 @@ fn a_list_that_cannot_be_read_is_named() {
         assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
     }
 }
+
+/// Who gives a path wants to see its line.
+#[test]
+fn a_path_that_is_given_has_a_line_however_small_it_is() {
+    let large = (0..100).fold(Fixture::new(), |it, n| it.sparse(format!("large/{n}"), 1_000_000));
+    let fixture = large.sparse("tiny/f", 1);
+    for flags in ["-z 1000", "-n 3"] {
+        let run = weigh("-s -c").args(flags.split(' ')).args(["large", "tiny"]);
+        let text = run.within(fixture.path()).run().text();
+        assert!(text.lines().any(|line| line.contains("── tiny")), "{flags}: {text}");
+    }
+}
