@@ -151,7 +151,7 @@ impl Request {
     }
 
     /// The attributes that filters need of a snapshot.
-    fn filters_saved(&self) -> Query {
+    pub(super) fn filters_saved(&self) -> Query {
         self.walk.filter.query_of_saved()
     }
 

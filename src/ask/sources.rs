@@ -288,7 +288,7 @@ impl Request {
                 "it was saved without --details, and so without owners\nsave it again with --details"
             }
             Some(origin) if times && !origin.has_times => {
-                "it has no times\nshow sizes, or save it again"
+                "it has no times\nleave out the flag that needs them, or save it again"
             }
             _ => return Ok(()),
         };

@@ -171,6 +171,35 @@ fn what_the_config_file_says_counts_too() {
     refused(&plain, "with --count-links", "the counterpart");
 }
 
+/// Otherwise a filter would leave entries out now, and nothing of the export: they seemed to be gone, with status 0.
+#[test]
+fn an_export_that_lacks_what_a_filter_needs_is_refused() {
+    let fixture = Fixture::new().file("top/a", 9_000);
+    let export = |name: &str, more: &str| {
+        let entries = format!(
+            r#"[{{"name":"top","asize":4096,"dsize":4096{more}}},{{"name":"a","asize":9000,"dsize":12288{more}}}]"#
+        );
+        let text =
+            format!(r#"[1,2,{{"progname":"ncdu","progver":"1.18","timestamp":1}},{entries}]"#);
+        fs::write(fixture.at(name), text).unwrap();
+    };
+    export("plain", "");
+    export("whole", r#","uid":4321,"gid":0,"mtime":1700000000"#);
+    for filter in ["--owner 4321", "--newer 1d", "--older 1w", "-M -7"] {
+        for compared in ["diff plain top", "diff --since plain --from whole"] {
+            let refused = run(&fixture, &format!("{compared} {filter}"));
+            let complaint = refused.complaint();
+            assert_eq!(
+                (refused.code(), refused.stdout.len()),
+                (2, 0),
+                "{compared} {filter}: {complaint}"
+            );
+            assert!(complaint.contains("compare with plain: it "), "{complaint}");
+        }
+        run(&fixture, &format!("diff whole top {filter}")).clean();
+    }
+}
+
 /// An export for ncdu does not say how it was counted.
 #[test]
 fn what_does_not_say_how_it_counts_is_compared() {

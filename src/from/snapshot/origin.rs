@@ -140,9 +140,17 @@ impl Origin {
         }
     }
 
+    /// Whether it was made with the flag called `name`, as far as its flags are known.
+    pub fn has_flag(&self, name: &str) -> bool {
+        let names = self.options.iter().flatten();
+        names
+            .map(|flag| flag.split_once('=').map_or(&**flag, |(name, _)| name))
+            .any(|it| it == name)
+    }
+
     /// Whether symlinks were followed. Then it is unknown how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
-        self.options.iter().flatten().any(|option| option == "--dereference-links")
+        self.has_flag("--dereference-links")
     }
 }
 
