@@ -49,7 +49,7 @@ fn refused(shown: &Shown, why: &str, what: &str) {
 }
 
 /// What was given to save, what is given to compare, and why that is refused, if it is.
-const CASES: &[(&str, &str, &str)] = &[
+pub const CASES: &[(&str, &str, &str)] = &[
     ("", "", ""),
     ("-l", "-l", ""),
     ("", "-l", "without --count-links\nhint: leave --count-links out here"),
@@ -61,6 +61,10 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-x", "-x", ""),
     ("", "-x", "without --limit-filesystem"),
     ("-x", "", "with --limit-filesystem"),
+    ("--skip network", "--skip network", ""),
+    ("", "--skip network", "without --skip=network"),
+    ("--exclude-caches", "--exclude-caches", ""),
+    ("", "--exclude-caches", "without --exclude-caches"),
     ("--gitignore", "--gitignore -X cache", ""),
     ("", "--gitignore", "without --gitignore"),
     ("--gitignore", "", "with --gitignore"),
@@ -74,6 +78,10 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-M +30", "-M +31", "with --mtime=+30, and not with --mtime=+31"),
     ("", "-M +30", ""),
     ("--details -M +30", "", "with --mtime=+30"),
+    ("", "--older 1d", ""),
+    ("--newer 1d", "--newer 2d", "with --newer=1d, and not with --newer=2d"),
+    ("--details", "--owner 0", ""),
+    ("", "--owner 0", "without --owner=0"),
     // What is left out here is left out there too.
     ("", "-X cache -i -v py$ --exclude *.rs --type-not c", ""),
     ("", "-e o$ --include *.o --type py", ""),

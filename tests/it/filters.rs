@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crate::fixture::{Fixture, raw};
-use crate::run::{Weigh, weigh};
+use crate::run::{Weigh, flags, weigh};
 
 /// A project, with sizes that tell every sum apart.
 fn project() -> Fixture {
@@ -532,4 +532,19 @@ fn a_path_that_exclude_takes_for_its_pattern_is_named() {
     assert_eq!(said("-s --exclude top ."), "");
     assert_eq!(said("-q --exclude top"), "");
     assert!(!said("-s --exclude nothing").contains("pattern"));
+}
+
+/// A new filter has to say whether two snapshots can be compared with it, and whether `find` on another machine can do
+/// it. Without these cases, nobody notices that it was forgotten there.
+#[test]
+fn every_filter_is_tried_with_snapshots_and_other_machines() {
+    let compared = crate::alike::CASES.iter().flat_map(|(saved, given, _)| [*saved, *given]);
+    let compared: Vec<&str> = compared.flat_map(str::split_whitespace).collect();
+    let elsewhere = crate::ssh::WITH_FIND.into_iter().chain(crate::ssh::ONLY_WEIGH);
+    let elsewhere: Vec<&str> = elsewhere.flat_map(str::split_whitespace).collect();
+    for (_, names) in flags().iter().filter(|(heading, _)| heading == "What to leave out") {
+        let is_in = |tried: &[&str]| names.iter().any(|name| tried.contains(&&**name));
+        assert!(is_in(&compared), "{names:?} is not in alike::CASES");
+        assert!(is_in(&elsewhere), "{names:?} is in no list of ssh.rs");
+    }
 }

@@ -11,7 +11,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
 use crate::fuzz::throw;
 use crate::rounds::{for_seeds, rounds};
-use crate::run::weigh;
+use crate::run::{values_of, weigh};
 use crate::saved::{self, FORMAT, LARGEST, MAGIC, Parts, push, sealed, sections};
 use crate::snapshots::same;
 
@@ -74,17 +74,10 @@ const FORMS: &[&str] = &[
 /// The flags take no value that is not among the forms, but for one that reads other files than a snapshot.
 #[test]
 fn every_form_of_output_is_among_the_forms() {
-    let help = weigh("--help").run().text().split_whitespace().collect::<Vec<_>>().join(" ");
-    for flag in ["--as <FORM>", "--by <WHAT>", "--sort <ORDER>"] {
-        let (_, after) = help.split_once(flag).unwrap();
-        let (_, values) = after.split_once("[possible values: ").unwrap();
-        let (values, _) = values.split_once(']').unwrap();
-        for value in values.split(", ").filter(|value| *value != "image") {
-            let (name, _) = flag.split_once(' ').unwrap();
-            assert!(
-                FORMS.iter().any(|form| form.starts_with(&format!("{name} {value}"))),
-                "{name} {value}"
-            );
+    for flag in ["--as", "--by", "--sort"] {
+        for value in values_of(flag).into_iter().filter(|value| value != "image") {
+            let form = format!("{flag} {value}");
+            assert!(FORMS.iter().any(|it| it.starts_with(&form)), "{form}");
         }
     }
 }

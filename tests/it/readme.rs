@@ -11,13 +11,14 @@
 //!
 //! [`export`]: crate::export
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::fixture::{Fixture, entries_at};
-use crate::run::{beside_unmatched, is_kept, source};
+use crate::run::{beside_unmatched, flags, is_kept, source, weigh};
 
 /// What the README may have at most: who wants to know more opens a page of docs.
 const README_WORDS: usize = 950;
@@ -263,6 +264,40 @@ fn what_is_shown_is_what_is_printed() {
         is_kept(&page, &mended, "");
     }
     assert!(count > 5, "{count}");
+}
+
+/// Text of README and docs that is marked as code: of each page, its spans.
+fn code() -> Vec<String> {
+    let pages = pages().into_iter().map(|page| fs::read_to_string(page).unwrap());
+    pages.flat_map(|text| text.split('`').map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Each flag that the help of the tree shows, by its letter or its name.
+#[test]
+fn every_flag_is_in_docs() {
+    let code = code();
+    let words: HashSet<&str> = code
+        .iter()
+        .flat_map(|text| text.split(|it: char| it.is_whitespace() || "=,|()\"'".contains(it)))
+        .collect();
+    for (_, names) in flags() {
+        assert!(names.iter().any(|name| words.contains(&**name)), "{names:?} is on no page");
+    }
+}
+
+/// The names of actions, for the table `[keys]` of the config file.
+#[test]
+fn every_action_is_in_docs() {
+    let fixture = Fixture::new();
+    fs::write(fixture.at("config"), "[keys]\nnone = 'x'\n").unwrap();
+    let refused = weigh("ui --config config").within(fixture.path()).run().complaint();
+    let (_, actions) = refused.split_once("there are ").expect(&refused);
+    let page = fs::read_to_string(Path::new(TOP).join("docs/config.md")).unwrap();
+    let (_, listed) = page.split_once("The actions are ").unwrap();
+    let (listed, _) = listed.split_once(".\n").unwrap();
+    let listed: Vec<_> = listed.split('`').skip(1).step_by(2).collect();
+    let actions: Vec<_> = actions.lines().next().unwrap().split(", ").collect();
+    assert_eq!(listed, actions);
 }
 
 #[test]

@@ -283,6 +283,31 @@ fn take_failure(stdout: &mut Vec<u8>) -> Vec<u8> {
     if is_failure { std::mem::take(stdout) } else { Vec::new() }
 }
 
+/// The flags of the tree that the help shows: the heading, and the letter and the name of each.
+pub fn flags() -> Vec<(String, Vec<String>)> {
+    let (mut flags, mut heading) = (Vec::new(), String::new());
+    for line in weigh("--help").run().text().lines() {
+        if let Some(new) = line.strip_suffix(':') {
+            new.clone_into(&mut heading);
+        } else if line.starts_with("  ") && line.trim_start().starts_with('-') {
+            let names = line.trim_start().split("  ").next().unwrap_or_default();
+            let names = names.split([' ', ',']).filter(|name| name.starts_with('-'));
+            flags.push((heading.clone(), names.map(str::to_owned).collect()));
+        }
+    }
+    assert!(flags.len() > 50, "{flags:?}");
+    flags
+}
+
+/// The values that this flag takes, as the help has them.
+pub fn values_of(flag: &str) -> Vec<String> {
+    let help = weigh("--help").run().text().split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, after) = help.split_once(&format!(" {flag} <")).unwrap();
+    let (_, values) = after.split_once("[possible values: ").unwrap();
+    let (values, _) = values.split_once(']').unwrap();
+    values.split(", ").map(str::to_owned).collect()
+}
+
 /// The lines of `messages`, but for notes about filters that matched nothing, and their hints.
 pub fn beside_unmatched(messages: &str) -> Vec<&str> {
     let mut is_unmatched = false;

@@ -278,6 +278,38 @@ fn several_hosts_and_paths_here_are_roots_of_one_result() {
     }
 }
 
+/// The filters that `find` there and this machine do together. RULES and REGEXES are files.
+pub const WITH_FIND: [&str; 15] = [
+    "-i",
+    "-X sub",
+    r"-e \.o$",
+    "-v it's",
+    "--exclude *.o --exclude !b.o",
+    "--include *.c",
+    "--exclude-from RULES",
+    "-I REGEXES",
+    "--type c",
+    "--type-not c",
+    "-M +100",
+    "--older 100d",
+    "--newer 100d",
+    "-x",
+    "--collapse sub",
+];
+
+/// The filters that need weigh there.
+pub const ONLY_WEIGH: [&str; 9] = [
+    "--gitignore",
+    "--only-ignored",
+    "--exclude-caches",
+    "-A +1",
+    "-y +1",
+    "-l",
+    "-L",
+    "--owner root",
+    "--skip network",
+];
+
 #[test]
 fn filters_leave_out_what_they_leave_out_here() {
     let fixture = Fixture::new()
@@ -294,20 +326,8 @@ fn filters_leave_out_what_they_leave_out_here() {
     let root = machine.fixture.at("top");
     let (rules, regexes) =
         (machine.fixture.text_path("rules"), machine.fixture.text_path("regexes"));
-    for flags in [
-        "-i".to_owned(),
-        "-X sub".to_owned(),
-        r"-e \.o$".to_owned(),
-        "-v it's".to_owned(),
-        "--exclude *.o --exclude !b.o".to_owned(),
-        "--include *.c".to_owned(),
-        format!("--exclude-from {rules}"),
-        format!("-I {regexes}"),
-        "--type c".to_owned(),
-        "-M +100".to_owned(),
-        "-x".to_owned(),
-        "--collapse sub".to_owned(),
-    ] {
+    for flags in WITH_FIND {
+        let flags = flags.replace("RULES", &rules).replace("REGEXES", &regexes);
         let flags = format!("-j {flags}");
         let here = weigh(&flags).arg(&root).run().clean();
         for there in [There::Weigh, There::Find, There::Plain] {
@@ -353,17 +373,7 @@ fn a_path_with_a_colon_names_no_host_there() {
 #[test]
 fn what_find_cannot_do_is_refused() {
     let machine = Machine::new(Fixture::new().file("top/a", 5));
-    let only_weigh = [
-        "--gitignore",
-        "--only-ignored",
-        "--exclude-caches",
-        "-A +1",
-        "-y +1",
-        "-l",
-        "-L",
-        "--owner root",
-    ];
-    for flag in only_weigh {
+    for flag in ONLY_WEIGH {
         let shown = machine.weigh(flag, There::Find).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flag}");
         assert!(shown.complaint().contains("needs weigh"), "{flag}: {}", shown.complaint());

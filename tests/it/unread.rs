@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::{Shown, Weigh, said_by, weigh};
+use crate::run::{Shown, Weigh, said_by, values_of, weigh};
 
 /// Shows every entry, with its path and all its bytes.
 const PICTURE: &str = "-c -s -b -o b -p -n 99 -w 250";
@@ -169,7 +169,7 @@ fn each_way_from_a_host_keeps_all_marks() {
 /// What a format shows of it. Others have no place for it: stderr and the status say it then.
 #[test]
 fn each_format_says_it() {
-    let says: [(&str, Option<&str>); 24] = [
+    let says: [(&str, Option<&str>); 25] = [
         ("-c", Some("≥")),
         ("-c -p", Some("≥")),
         ("-c -F", Some("≥")),
@@ -189,6 +189,7 @@ fn each_format_says_it() {
         ("--as svg", Some("≥")),
         ("--as prometheus", Some("weigh_errors{path=\"top\"} ")),
         ("--as ncdu", Some("\"read_error\":true")),
+        ("--as md", Some("≥")),
         ("--as csv", None),
         ("--as ndjson", None),
         ("--as folded", None),
@@ -196,6 +197,10 @@ fn each_format_says_it() {
         // A limit that is not reached may be exceeded.
         ("-c --fail-over 1G", Some("≥")),
     ];
+    // Parquet is no text, and has a column for it, as CSV: `export::` reads it.
+    for form in values_of("--as").into_iter().filter(|form| form != "parquet") {
+        assert!(says.iter().any(|(said, _)| *said == format!("--as {form}")), "{form}");
+    }
     for kind in KINDS {
         let (fixture, flags) = (tree(&kind), kind.flags);
         run(&fixture, &format!("-q {flags} top --save saved/x.weigh"));
