@@ -222,3 +222,18 @@ impl Bindings {
         usual.copied().filter(|key| !self.0.iter().any(|it| it.1 == *key)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of the two would have it, and nobody would hear of the other.
+    #[test]
+    fn no_key_is_that_of_two_actions() {
+        let mut keys: Vec<_> = ACTIONS.iter().flat_map(|it| it.2).collect();
+        let all = keys.len();
+        keys.sort_unstable_by_key(|key| key.name());
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+    }
+}
