@@ -195,16 +195,31 @@ impl<P: Default> Dir<P> {
         }
     }
 
-    /// Takes out the parent and the subtotal, when everything in it is done. Nearly always nobody else holds the
-    /// directory then, and it takes no lock and no further reference to the parent.
-    pub(super) fn close(this: &mut Arc<Self>) -> (Option<Arc<Self>>, Subtotal<P>) {
-        match Arc::get_mut(this) {
-            Some(dir) => {
-                let subtotal = dir.subtotal.get_mut().unwrap_or_else(PoisonError::into_inner);
-                (dir.parent.take(), mem::take(subtotal))
-            }
-            None => (this.parent.clone(), mem::take(&mut *this.subtotal())),
-        }
+    /// The subtotal, which needs no lock.
+    pub(super) fn subtotal_mut(&mut self) -> &mut Subtotal<P> {
+        self.subtotal.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The directory, if nobody else holds it. Whoever has something to do in it or below it holds it: so nothing else is
+    /// outstanding then, and neither a lock nor the count is needed.
+    pub(super) fn alone(this: &mut Arc<Self>) -> Option<&mut Self> {
+        // An attempt that fails would take the cache line away from the others.
+        if Arc::strong_count(this) > 1 { None } else { Arc::get_mut(this) }
+    }
+
+    /// Takes out the parent and the subtotal, when everything in it is done.
+    pub(super) fn take(&mut self) -> (Option<Arc<Self>>, Subtotal<P>) {
+        debug_assert_eq!(
+            *self.outstanding.get_mut(),
+            1,
+            "something is to be done, and nobody holds it"
+        );
+        (self.parent.take(), mem::take(self.subtotal_mut()))
+    }
+
+    /// The same, while others hold it.
+    pub(super) fn take_shared(&self) -> (Option<Arc<Self>>, Subtotal<P>) {
+        (self.parent.clone(), mem::take(&mut *self.subtotal()))
     }
 
     /// This directory and those above it which have this `identity`. In some file systems, several directories may have
@@ -302,14 +317,25 @@ mod tests {
     fn of_many_who_hand_in_at_once_one_is_told_and_sees_everything() {
         // What `settle` does, with a number for what was gathered.
         let settle = |mut dir: Arc<Dir<u32>>| {
-            while dir.hand_in() {
-                let (parent, subtotal) = Dir::close(&mut dir);
-                let found = subtotal.part + 1;
+            let mut found = 0;
+            loop {
+                let (parent, subtotal) = match Dir::alone(&mut dir) {
+                    Some(dir) => {
+                        dir.subtotal_mut().part += found;
+                        dir.take()
+                    }
+                    None => {
+                        dir.subtotal().part += found;
+                        if !dir.hand_in() {
+                            return None;
+                        }
+                        dir.take_shared()
+                    }
+                };
+                found = subtotal.part + 1;
                 let Some(parent) = parent else { return Some(found) };
-                parent.subtotal().part += found;
                 dir = parent;
             }
-            None
         };
         let root = Arc::new(root_dir::<u32>(None, c"r"));
         let mut dirs = vec![Arc::clone(&root)];

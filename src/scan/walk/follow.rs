@@ -100,11 +100,11 @@ impl<P: Default + Send> Follows<P> {
             let Some(dir) = target.parent.clone() else { continue };
             if walk.is_within(&dir, identity, &path, target.mount.id) {
                 walk.record(Problem::cycle(path));
-                settle(walk, dir);
+                settle(walk, dir, None);
             } else if self.enter(identity, target.location) {
                 walk.weigh_below(target);
             } else {
-                settle(walk, dir);
+                settle(walk, dir, None);
             }
         }
     }
@@ -113,7 +113,7 @@ impl<P: Default + Send> Follows<P> {
     pub(super) fn give_up<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
         while let Some(link) = self.next() {
             if let Some(dir) = link.target.parent.clone() {
-                settle(walk, dir);
+                settle(walk, dir, None);
             }
         }
     }

@@ -12,8 +12,8 @@
 //!    (`known`), or the listing has the attributes, not even a system call.
 //! 2. `task`, for each directory: one or two uncontended locks, for where the worker is and what it knows, and two more
 //!    for a task that is handed out.
-//! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
-//!    outstanding. The thread that brings it to 0 continues with the parent.
+//! 3. `dir`, for each part of a directory: one lock around the subtotal, and one atomic count of what is outstanding. The
+//!    thread that brings it to 0 continues with the parent. A thread that holds a directory alone needs neither.
 //! 4. `handles`: an atomic count for each directory, if the system does not tell the numbers of handles; a lock, if they
 //!    are scarce. A lock for each part of a directory, around the names that are not found where they were listed
 //!    (`find`).
@@ -365,7 +365,8 @@ impl<T: Tally> Walk<T> {
         let worker = Worker::on_the_stack(self, &self.workers.caller);
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
-            worker.go_down(task);
+            let known = worker.slot.enter(task.dir());
+            worker.go_down(task, known);
         }
     }
 
@@ -424,14 +425,13 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Remembers that `dir` may lack something, because the walk was interrupted.
+    /// Remembers that the directory at `path` may lack something, because the walk was interrupted.
     #[cold]
-    fn leave_unfinished(&self, dir: &Dir<T::Part>) {
+    fn leave_unfinished(&self, path: Vec<u8>) {
         /// The most bytes of paths. In a deep chain, each directory has a path.
         const MOST: usize = 16 << 20;
         let mut unfinished = lock(&self.unfinished);
         let Some((paths, bytes)) = &mut *unfinished else { return };
-        let path = dir.path();
         *bytes += path.len() + size_of::<Vec<u8>>();
         paths.push(path);
         if *bytes > MOST {

@@ -170,7 +170,7 @@ impl<T: Tally> Monitor<T> {
         let mut before: Option<Vec<Arc<_>>> = None;
         while !walk.is_finished() && done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout) {
             for task in walk.pool.take_all().into_iter().chain(walk.workers.take_tasks()) {
-                settle(walk, Arc::clone(task.dir()));
+                settle(walk, Arc::clone(task.dir()), None);
             }
             let is_between = walk.workers.is_between();
             let dirs = walk.workers.dirs();
@@ -180,7 +180,7 @@ impl<T: Tally> Monitor<T> {
             if !is_between && are_stuck {
                 for dir in walk.workers.give_up() {
                     walk.record(Problem::unanswered(dir.path()));
-                    settle(walk, dir);
+                    settle(walk, dir, None);
                 }
                 walk.follows.give_up(walk);
                 if before.is_some_and(|before| before.is_empty()) {

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::iter;
 use std::mem;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -55,14 +56,11 @@ pub(super) struct Slot<P> {
     entries: AtomicU64,
     /// The bits of a floating-point number.
     size: AtomicU64,
-    /// Only a watcher ever contends for it.
+    /// Only a watcher, and a thread that steals a task, contend for it.
     at: Mutex<Place<P>>,
     /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
     /// acquires it and then sees everything that the worker did before.
     is_at_work: AtomicBool,
-    /// Guards the tasks that the worker has handed out to rayon and that no thread has begun. Only a thread that
-    /// steals one contends for it.
-    tasks: Mutex<VecDeque<Task<P>>>,
 }
 
 /// Where a worker is.
@@ -71,6 +69,8 @@ struct Place<P> {
     dir: Option<Arc<Dir<P>>>,
     /// What the worker knows, while it is in no directory.
     known: Known,
+    /// The tasks that the worker has handed out to rayon, and that no thread has begun.
+    tasks: VecDeque<Task<P>>,
 }
 
 /// What was done, by one worker or by all.
@@ -132,7 +132,7 @@ impl<P: Default> Workers<P> {
 
     /// Takes every task that no thread has begun.
     pub(super) fn take_tasks(&self) -> Vec<Task<P>> {
-        self.slots().flat_map(|slot| mem::take(&mut *lock(&slot.tasks))).collect()
+        self.slots().flat_map(|slot| mem::take(&mut lock(&slot.at).tasks)).collect()
     }
 
     /// Whether a worker is between two directories, and will go on by itself.
@@ -172,9 +172,21 @@ impl<P> Slot<P> {
 
     /// The worker is in `dir` now. Returns what it knows.
     pub(super) fn enter(&self, dir: &Arc<Dir<P>>) -> Known {
+        lock(&self.at).enter(dir)
+    }
+
+    /// Takes a task that the worker `from` has handed out, and is in its directory now: the worker's own last one, or
+    /// the first one of another, which is likely to lead to more. Returns also what the worker knows.
+    pub(super) fn take(&self, from: &Self) -> Option<(Task<P>, Known)> {
+        if !ptr::eq(self, from) {
+            let task = lock(&from.at).tasks.pop_front()?;
+            let known = self.enter(task.dir());
+            return Some((task, known));
+        }
         let mut at = lock(&self.at);
-        at.dir = Some(Arc::clone(dir));
-        mem::take(&mut at.known)
+        let task = at.tasks.pop_back()?;
+        let known = at.enter(task.dir());
+        Some((task, known))
     }
 
     /// The worker goes on to `dir`. False if it took so long in the last one that it was given up in the meantime, and
@@ -226,14 +238,15 @@ impl<P> Slot<P> {
 
     /// The worker hands out a task.
     pub(super) fn push(&self, task: Task<P>) {
-        lock(&self.tasks).push_back(task);
+        lock(&self.at).tasks.push_back(task);
     }
+}
 
-    /// Takes a task that the worker has handed out: the last one if the worker `is_own`, and else the first, which is
-    /// likely to lead to more.
-    pub(super) fn pop(&self, is_own: bool) -> Option<Task<P>> {
-        let mut tasks = lock(&self.tasks);
-        if is_own { tasks.pop_back() } else { tasks.pop_front() }
+impl<P> Place<P> {
+    /// The worker is in `dir` now. Returns what it knows.
+    fn enter(&mut self, dir: &Arc<Dir<P>>) -> Known {
+        self.dir = Some(Arc::clone(dir));
+        mem::take(&mut self.known)
     }
 }
 

@@ -6,11 +6,12 @@
 //! a loop.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use std::{io, mem, ptr, thread};
+use std::{io, mem, thread};
 
 use rayon::Scope;
 
@@ -102,7 +103,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     walk.weigh(&above, &mut subtotal, &mut entry);
                 }
             }
-            settle(walk, above);
+            settle(walk, above, None);
         } else if let Some(root) = roots.pop() {
             if root.stat.is_directory() {
                 self.hand_out_root(Dir::root(None, root, filter, report));
@@ -143,10 +144,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let from = self.slot;
                 from.push(task);
                 scope.spawn(move |scope| {
-                    let worker = Worker::on_rayon(walk, scope);
-                    if let Some(task) = from.pop(ptr::eq(from, worker.slot)) {
-                        worker.run(task);
-                    }
+                    Worker::on_rayon(walk, scope).run_next(from);
                 });
             }
             _ => walk.pool.push(task),
@@ -161,36 +159,53 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     ///
     /// If the tally panics, the walk ends, and its caller panics.
     pub(super) fn run(&self, task: Task<T::Part>) {
+        self.work(|| {
+            let known = self.slot.enter(task.dir());
+            Some((task, known))
+        });
+    }
+
+    /// Does the same with a task that the worker of `from` has handed out, if there is one left.
+    fn run_next(&self, from: &Slot<T::Part>) {
+        self.work(|| self.slot.take(from));
+    }
+
+    fn work(&self, take: impl FnOnce() -> Option<(Task<T::Part>, Known)>) {
         self.slot.begin();
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.go_down(task))) {
+        if let Some((task, known)) = take()
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.go_down(task, known)))
+        {
             self.slot.leave(Known::default());
             self.walk.fail(panic);
         }
         self.slot.end();
     }
 
-    /// Does the same, and lets a panic through. A directory is not settled while its last subdirectory is outstanding
-    /// in its place.
-    pub(super) fn go_down(&self, mut task: Task<T::Part>) {
-        if self.is_relieved() {
-            return self.walk.pool.push(task);
-        }
-        let mut known = self.slot.enter(task.dir());
-        let next = loop {
-            let Some(found) = self.step(task, &mut known) else { break None };
-            if !self.slot.move_to(found.dir()) {
-                return;
+    /// Does `task`, in whose directory the worker is, and lets a panic through. A directory is not settled while its last
+    /// subdirectory is outstanding in its place.
+    pub(super) fn go_down(&self, mut task: Task<T::Part>, mut known: Known) {
+        let end = loop {
+            if self.is_relieved() {
+                break Err(task);
             }
-            if self.is_unwatched() || self.is_relieved() {
-                break Some(found);
+            match self.step(task, &mut known) {
+                ControlFlow::Continue(found) => {
+                    if !self.slot.move_to(found.dir()) {
+                        return;
+                    }
+                    if self.is_unwatched() {
+                        break Err(found);
+                    }
+                    task = found;
+                }
+                ControlFlow::Break(rest) => break Ok(rest),
             }
-            task = found;
         };
         // None if it took so long that its directory was settled without it.
         let Some(dir) = self.slot.leave(known) else { return };
-        match next {
-            Some(next) => self.walk.pool.push(next),
-            None => settle(self.walk, dir),
+        match end {
+            Ok(rest) => settle(self.walk, dir, rest),
+            Err(task) => self.walk.pool.push(task),
         }
     }
 
@@ -204,21 +219,27 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.scope.is_none() && !self.walk.pool.is_engaged()
     }
 
-    /// Does one task. Returns the one for the last subdirectory that it found.
-    fn step(&self, task: Task<T::Part>, known: &mut Known) -> Option<Task<T::Part>> {
+    /// Does one task. Returns the one for the last subdirectory that it found, or else what is still to be added to the
+    /// directory.
+    fn step(
+        &self,
+        task: Task<T::Part>,
+        known: &mut Known,
+    ) -> ControlFlow<Option<Subtotal<T::Part>>, Task<T::Part>> {
         let walk = self.walk;
         if walk.is_interrupted() {
-            return None;
+            return ControlFlow::Break(None);
         }
-        let (last, open) = match task {
+        let (found, open) = match task {
             Task::Directory { dir, parent } => {
                 let opened = self.open(&dir, parent);
                 self.slot.step();
                 let handle = match opened {
-                    Ok(handle) => handle?,
+                    Ok(Some(handle)) => handle,
+                    Ok(None) => return ControlFlow::Break(None),
                     Err(error) => {
                         walk.report(dir.path(), Operation::Open, &error);
-                        return None;
+                        return ControlFlow::Break(None);
                     }
                 };
                 let scope = walk.scope(&dir, &handle);
@@ -233,17 +254,23 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 (visit.finish(), open)
             }
         };
-        Some(Task::Directory { dir: last?, parent: Some(open) })
+        match found {
+            ControlFlow::Continue(dir) => {
+                ControlFlow::Continue(Task::Directory { dir, parent: Some(open) })
+            }
+            ControlFlow::Break(rest) => ControlFlow::Break(Some(rest)),
+        }
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
+    /// Returns the same as [`Visit::finish`].
     fn list(
         &self,
         dir: &Arc<Dir<T::Part>>,
         open: &Arc<CountedHandle>,
         known: &mut Known,
         is_all_unlisted: bool,
-    ) -> Option<Arc<Dir<T::Part>>> {
+    ) -> ControlFlow<Subtotal<T::Part>, Arc<Dir<T::Part>>> {
         /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
         /// rest.
         const LARGE: usize = 256;
@@ -351,19 +378,37 @@ pub(super) fn with_patience<T: Tally, R>(
     attempt()
 }
 
-/// One thing is done in `dir`. If it was the last, closes it, and so on upward.
-pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
+/// One thing is done in `dir`, and what it comes to may be still to be added. If it was the last, closes the directory,
+/// and so on upward.
+pub(super) fn settle<T: Tally>(
+    walk: &Walk<T>,
+    mut dir: Arc<Dir<T::Part>>,
+    rest: Option<Subtotal<T::Part>>,
+) {
     let (tally, rules) = (&walk.tally, &walk.options.rules);
-    while dir.hand_in() {
+    let mut done = match Dir::alone(&mut dir) {
+        Some(dir) => {
+            rest.into_iter().for_each(|rest| dir.subtotal_mut().merge(tally, rest));
+            Some(dir.take())
+        }
+        None => {
+            rest.into_iter().for_each(|rest| dir.subtotal().merge(tally, rest));
+            dir.hand_in().then(|| dir.take_shared())
+        }
+    };
+    while let Some((parent, subtotal)) = done {
         // What was closed before is complete.
         if walk.is_interrupted() {
-            walk.leave_unfinished(&dir);
+            let above = parent.as_ref().filter(|_| !dir.is_root);
+            walk.leave_unfinished(match above {
+                Some(above) => above.path_of(dir.name()),
+                None => dir.name().to_bytes().to_vec(),
+            });
         }
-        let (parent, subtotal) = Dir::close(&mut dir);
         let (name, own) = (dir.name().to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);
         directory.own = dir.is_counted.then_some(own);
-        let Some(parent) = parent else {
+        let Some(mut parent) = parent else {
             let answer = total::finish(Some(rules), tally, directory, subtotal);
             return *lock(&walk.answer) = Some(answer);
         };
@@ -373,9 +418,18 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             false if dir.is_elsewhere => Shown::Always,
             false => Shown::IfCounted,
         };
-        total::close(Some(rules), tally, directory, shown, subtotal, |child| {
-            parent.subtotal_for(child)
-        });
+        done = match Dir::alone(&mut parent) {
+            Some(parent) => {
+                let above = parent.subtotal_mut();
+                total::close(Some(rules), tally, directory, shown, subtotal, |_| above);
+                Some(parent.take())
+            }
+            None => {
+                let above = |child: &mut _| parent.subtotal_for(child);
+                total::close(Some(rules), tally, directory, shown, subtotal, above);
+                parent.hand_in().then(|| parent.take_shared())
+            }
+        };
         dir = parent;
     }
 }

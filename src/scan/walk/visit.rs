@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::CStr;
 use std::io;
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::dir::Dir;
@@ -310,7 +311,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let below = Arc::new(below);
         if is_elsewhere {
             if dir.hand_out() {
-                settle(walk, below);
+                settle(walk, below, None);
             }
         } else if is_to_wait {
             if dir.hand_out() {
@@ -361,15 +362,23 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Adds the subtotal to the directory. Returns the last subdirectory.
-    pub(super) fn finish(mut self) -> Option<Arc<Dir<T::Part>>> {
+    /// Returns the last subdirectory, if there is one. The subtotal is added to the directory then; else it is returned,
+    /// because adding it while the directory is closed nearly always takes no lock.
+    pub(super) fn finish(mut self) -> ControlFlow<Subtotal<T::Part>, Arc<Dir<T::Part>>> {
         let missing = mem::take(&mut self.missing);
         let missing = self.open.missing.hand_in(missing);
         if !missing.is_empty() {
             self.look_again(missing);
         }
-        self.flush();
-        self.last
+        if self.last.is_some() {
+            self.flush();
+        } else {
+            self.worker.slot.add(mem::take(&mut self.counts));
+        }
+        match self.last {
+            Some(last) => ControlFlow::Continue(last),
+            None => ControlFlow::Break(self.subtotal),
+        }
     }
 
     /// Adds the subtotal to the directory, and begins another one.
