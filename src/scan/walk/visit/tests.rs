@@ -50,7 +50,8 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
     visit.weigh(&names);
     let rest = visit.finish().break_value().expect("no subdirectory");
     assert!(lock(&walk.problems).is_empty());
-    rest.part
+    dir.subtotal().merge(&Sizes, rest);
+    mem::take(&mut dir.subtotal().part)
 }
 
 #[test]
