@@ -243,13 +243,10 @@ impl Request {
                 return Err(hinted(io::ErrorKind::Other, message));
             }
         }
-        // It was filtered by what its own flags say. Of an export, nobody knows.
-        let was_filtered = |names: &[&str]| names.iter().any(|name| origin.has_flag(name));
-        let filters = self.filters_saved();
-        let owners = filters.owner && !was_filtered(&["--owner"]);
-        let times = filters.times && !was_filtered(&["--older", "--newer", "--mtime"]);
-        let needs = (self.is_by_owner() || owners, self.is_by_age() || times);
-        self.ensure_enough(Some(origin), needs, false)?;
+        if let Some(message) = snapshot::lacks_for_filters(origin, &self.options) {
+            return Err(hinted(io::ErrorKind::Other, message));
+        }
+        self.ensure_enough(Some(origin), (self.is_by_owner(), self.is_by_age()), false)?;
         snapshot::ensure_measure(seen.measure, required)
     }
 

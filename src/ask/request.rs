@@ -151,7 +151,7 @@ impl Request {
     }
 
     /// The attributes that filters need of a snapshot.
-    pub(super) fn filters_saved(&self) -> Query {
+    fn filters_saved(&self) -> Query {
         self.walk.filter.query_of_saved()
     }
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::denied::{without_room, without_safe_move};
@@ -433,6 +433,23 @@ fn whatever_fails_is_named_and_the_rest_is_in_its_place() {
     eprintln!("{} faults", cases.len());
 }
 
+/// Another process that deletes where no move is one that never replaces: it takes links instead, and lets `strace` delay
+/// the first one so that this test can act meanwhile.
+fn delete_by_links(fixture: &Fixture, test: &str, delay: &str) -> Child {
+    let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2,linkat"];
+    let faults = ["renameat2:error=EINVAL".to_owned(), format!("linkat:{delay}:when=1")];
+    let faults = faults.map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
+    let strace = [strace.map(str::to_owned).to_vec(), faults.concat()].concat();
+    other_process(fixture, test, &strace).spawn().unwrap()
+}
+
+/// Four files to delete, and one to put in the place of the first.
+fn four_and_theirs() -> Fixture {
+    let fixture = Fixture::in_memory().dir("home/.local/state/weigh");
+    fs::write(fixture.at("theirs"), "theirs").unwrap();
+    (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10))
+}
+
 /// Where no move is one that never replaces, an entry has two names for a moment.
 #[test]
 #[ignore = "needs strace"]
@@ -440,15 +457,9 @@ fn what_is_exchanged_while_it_has_two_names_is_kept() {
     if let Some(top) = std::env::var_os(DELETED) {
         return delete_all(Path::new(&top));
     }
-    let fixture = Fixture::in_memory().dir("home/.local/state/weigh");
-    fs::write(fixture.at("theirs"), "theirs").unwrap();
-    let fixture = (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10));
-    let faults = ["renameat2:error=EINVAL", "linkat:delay_exit=1000000:when=1"];
-    let faults = faults.map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
-    let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2,linkat"];
-    let strace = [strace.map(str::to_owned).to_vec(), faults.concat()].concat();
+    let fixture = four_and_theirs();
     let test = "races::what_is_exchanged_while_it_has_two_names_is_kept";
-    let mut child = other_process(&fixture, test, &strace).spawn().unwrap();
+    let mut child = delete_by_links(&fixture, test, "delay_exit=1000000");
     let limit = Instant::now() + crate::run::PATIENCE;
     while fs::metadata(fixture.at("tree/0")).unwrap().nlink() < 2 {
         assert!(Instant::now() < limit, "it does not begin");
@@ -460,22 +471,16 @@ fn what_is_exchanged_while_it_has_two_names_is_kept() {
     assert!(said.starts_with("0 Kept\n  it is another inode"), "{said}");
 }
 
-/// What was linked in its place, and is not there any more, left its link in the private directory.
+/// Another file was linked while it was in the place of this one. Its link stayed in the private directory.
 #[test]
 #[ignore = "needs strace"]
 fn what_is_exchanged_and_back_while_it_is_linked_leaves_nothing_behind() {
     if let Some(top) = std::env::var_os(DELETED) {
         return delete_all(Path::new(&top));
     }
-    let fixture = Fixture::in_memory().dir("home/.local/state/weigh");
-    fs::write(fixture.at("theirs"), "theirs").unwrap();
-    let fixture = (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10));
-    let faults = ["renameat2:error=EINVAL", "linkat:delay_enter=1000000:delay_exit=1000000:when=1"];
-    let faults = faults.map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
-    let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2,linkat"];
-    let strace = [strace.map(str::to_owned).to_vec(), faults.concat()].concat();
+    let fixture = four_and_theirs();
     let test = "races::what_is_exchanged_and_back_while_it_is_linked_leaves_nothing_behind";
-    let mut child = other_process(&fixture, test, &strace).spawn().unwrap();
+    let mut child = delete_by_links(&fixture, test, "delay_enter=1000000:delay_exit=1000000");
     let limit = Instant::now() + crate::run::PATIENCE;
     // Both private directories are there.
     while !entries_at(&fixture.at("tree")).iter().any(|(path, stat)| {

@@ -54,7 +54,7 @@ pub fn difference(
                 }
             }
             Effect::More => {
-                if was.is_empty() && has_for(name, earlier) {
+                if was.is_empty() && lacks_for(name, earlier).is_none() {
                     was.clone_from(&given);
                 }
                 if is.is_empty() {
@@ -115,13 +115,24 @@ fn effect(name: &str) -> Option<Effect> {
     }
 }
 
-/// Whether a snapshot contains what flags of this name need, so that they can be applied to it.
-fn has_for(name: &str, saved: &Origin) -> bool {
+/// The data that flags of this name need, if a snapshot lacks it, so that they cannot be applied to it.
+fn lacks_for(name: &str, saved: &Origin) -> Option<&'static str> {
     match name {
-        "--mtime" | "--older" | "--newer" => saved.has_times,
-        "--owner" => saved.has_details,
-        _ => true,
+        "--mtime" | "--older" | "--newer" if !saved.has_times => Some("times"),
+        "--owner" if !saved.has_details => Some("owners"),
+        _ => None,
     }
+}
+
+/// Why a filter among the `given` flags cannot be applied to an `earlier` snapshot that was not made with it, and the way
+/// out; none if all can. An export does not say how it was made.
+pub fn lacks_for_filters(earlier: &Origin, given: &[String]) -> Option<String> {
+    let names = given.iter().map(|flag| group(flag, false));
+    names.filter(|name| !earlier.has_flag(name)).find_map(|name| {
+        let data = lacks_for(name, earlier)?;
+        let way_out = format!("leave {name} out here, or save a new snapshot with --details");
+        Some(format!("it has no {data}, which {name} needs\n{way_out}"))
+    })
 }
 
 /// The message for flags that were `before` and are `now`.

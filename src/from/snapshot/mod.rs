@@ -43,7 +43,9 @@ use crate::tree::{Report, Tree};
 
 pub use crate::scan::filter::Share;
 pub use crate::sys::Destination;
-pub use comparable::{Doubt, difference, doubts, of_other_roots, other_roots, sets_apart};
+pub use comparable::{
+    Doubt, difference, doubts, lacks_for_filters, of_other_roots, other_roots, sets_apart,
+};
 pub use file_system::{Around, Cause, FileSystem, Space, Unknown, Unseen, file_systems, mounted};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};

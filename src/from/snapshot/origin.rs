@@ -141,11 +141,9 @@ impl Origin {
     }
 
     /// Whether it was made with the flag called `name`, as far as its flags are known.
-    pub fn has_flag(&self, name: &str) -> bool {
-        let names = self.options.iter().flatten();
-        names
-            .map(|flag| flag.split_once('=').map_or(&**flag, |(name, _)| name))
-            .any(|it| it == name)
+    pub(super) fn has_flag(&self, name: &str) -> bool {
+        let flags = self.options.iter().flatten();
+        flags.map(|flag| flag.split('=').next()).any(|it| it == Some(name))
     }
 
     /// Whether symlinks were followed. Then it is unknown how many of them lead to an inode.

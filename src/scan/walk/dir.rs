@@ -200,8 +200,8 @@ impl<P: Default> Dir<P> {
         self.subtotal.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The directory, if nobody else holds it. Whoever has something to do in it or below it holds it: so nothing else is
-    /// outstanding then, and neither a lock nor the count is needed.
+    /// The directory, if nobody else holds it. Each thread that has something to do in it or below it holds it. So nothing
+    /// else is outstanding then, and neither the lock nor the count is needed.
     pub(super) fn alone(this: &mut Arc<Self>) -> Option<&mut Self> {
         // An attempt that fails would take the cache line away from the others.
         if Arc::strong_count(this) > 1 { None } else { Arc::get_mut(this) }

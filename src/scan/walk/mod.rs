@@ -10,8 +10,8 @@
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
 //!    (`known`), or the listing has the attributes, not even a system call.
-//! 2. `task`, for each directory: one or two uncontended locks, for where the worker is and what it knows, and two more
-//!    for a task that is handed out.
+//! 2. `task`, for each directory: one lock to enter it and one to leave it, for where the worker is, what it knows, and
+//!    the tasks that it has handed out; one more to hand out a task. Only a thread that steals a task contends for it.
 //! 3. `dir`, for each part of a directory: one lock around the subtotal, and one atomic count of what is outstanding. The
 //!    thread that brings it to 0 continues with the parent. A thread that holds a directory alone needs neither.
 //! 4. `handles`: an atomic count for each directory, if the system does not tell the numbers of handles; a lock, if they
@@ -425,13 +425,17 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Remembers that the directory at `path` may lack something, because the walk was interrupted.
+    /// Remembers that `dir` may lack something, because the walk was interrupted. Its `parent` was taken out of it.
     #[cold]
-    fn leave_unfinished(&self, path: Vec<u8>) {
+    fn leave_unfinished(&self, dir: &Dir<T::Part>, parent: Option<&Dir<T::Part>>) {
         /// The most bytes of paths. In a deep chain, each directory has a path.
         const MOST: usize = 16 << 20;
         let mut unfinished = lock(&self.unfinished);
         let Some((paths, bytes)) = &mut *unfinished else { return };
+        let path = match parent {
+            Some(parent) if !dir.is_root => parent.path_of(dir.name()),
+            _ => dir.path(),
+        };
         *bytes += path.len() + size_of::<Vec<u8>>();
         paths.push(path);
         if *bytes > MOST {

@@ -63,7 +63,7 @@ pub(super) struct Slot<P> {
     is_at_work: AtomicBool,
 }
 
-/// Where a worker is.
+/// Where a worker is, and the tasks that it has handed out.
 #[derive(Debug, Default)]
 struct Place<P> {
     dir: Option<Arc<Dir<P>>>,

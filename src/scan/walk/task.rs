@@ -170,6 +170,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.work(|| self.slot.take(from));
     }
 
+    /// Takes a task, and does it.
     fn work(&self, take: impl FnOnce() -> Option<(Task<T::Part>, Known)>) {
         self.slot.begin();
         if let Some((task, known)) = take()
@@ -186,7 +187,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     pub(super) fn go_down(&self, mut task: Task<T::Part>, mut known: Known) {
         let end = loop {
             if self.is_relieved() {
-                break Err(task);
+                break ControlFlow::Continue(task);
             }
             match self.step(task, &mut known) {
                 ControlFlow::Continue(found) => {
@@ -194,18 +195,18 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                         return;
                     }
                     if self.is_unwatched() {
-                        break Err(found);
+                        break ControlFlow::Continue(found);
                     }
                     task = found;
                 }
-                ControlFlow::Break(rest) => break Ok(rest),
+                ControlFlow::Break(rest) => break ControlFlow::Break(rest),
             }
         };
         // None if it took so long that its directory was settled without it.
         let Some(dir) = self.slot.leave(known) else { return };
         match end {
-            Ok(rest) => settle(self.walk, dir, rest),
-            Err(task) => self.walk.pool.push(task),
+            ControlFlow::Continue(task) => self.walk.pool.push(task),
+            ControlFlow::Break(rest) => settle(self.walk, dir, rest),
         }
     }
 
@@ -219,8 +220,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.scope.is_none() && !self.walk.pool.is_engaged()
     }
 
-    /// Does one task. Returns the one for the last subdirectory that it found, or else what is still to be added to the
-    /// directory.
+    /// Does one task. Returns the one for the last subdirectory that it found; if there is none, the subtotal of the
+    /// entries that it weighed, if it weighed any.
     fn step(
         &self,
         task: Task<T::Part>,
@@ -254,12 +255,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 (visit.finish(), open)
             }
         };
-        match found {
-            ControlFlow::Continue(dir) => {
-                ControlFlow::Continue(Task::Directory { dir, parent: Some(open) })
-            }
-            ControlFlow::Break(rest) => ControlFlow::Break(Some(rest)),
-        }
+        found.map_break(Some).map_continue(|dir| Task::Directory { dir, parent: Some(open) })
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
@@ -378,8 +374,8 @@ pub(super) fn with_patience<T: Tally, R>(
     attempt()
 }
 
-/// One thing is done in `dir`, and what it comes to may be still to be added. If it was the last, closes the directory,
-/// and so on upward.
+/// One thing is done in `dir`, and the `rest` of its entries is weighed, which is not added to it yet. If that was the
+/// last thing, closes the directory, and so on upward.
 pub(super) fn settle<T: Tally>(
     walk: &Walk<T>,
     mut dir: Arc<Dir<T::Part>>,
@@ -388,22 +384,22 @@ pub(super) fn settle<T: Tally>(
     let (tally, rules) = (&walk.tally, &walk.options.rules);
     let mut done = match Dir::alone(&mut dir) {
         Some(dir) => {
-            rest.into_iter().for_each(|rest| dir.subtotal_mut().merge(tally, rest));
+            if let Some(rest) = rest {
+                dir.subtotal_mut().merge(tally, rest);
+            }
             Some(dir.take())
         }
         None => {
-            rest.into_iter().for_each(|rest| dir.subtotal().merge(tally, rest));
+            if let Some(rest) = rest {
+                dir.subtotal().merge(tally, rest);
+            }
             dir.hand_in().then(|| dir.take_shared())
         }
     };
     while let Some((parent, subtotal)) = done {
         // What was closed before is complete.
         if walk.is_interrupted() {
-            let above = parent.as_ref().filter(|_| !dir.is_root);
-            walk.leave_unfinished(match above {
-                Some(above) => above.path_of(dir.name()),
-                None => dir.name().to_bytes().to_vec(),
-            });
+            walk.leave_unfinished(&dir, parent.as_deref());
         }
         let (name, own) = (dir.name().to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);

@@ -362,22 +362,23 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Returns the last subdirectory, if there is one. The subtotal is added to the directory then; else it is returned,
-    /// because adding it while the directory is closed nearly always takes no lock.
+    /// Returns the last subdirectory; if there is none, the subtotal. Without a subdirectory the directory is closed next,
+    /// which nearly always adds the subtotal without a lock.
     pub(super) fn finish(mut self) -> ControlFlow<Subtotal<T::Part>, Arc<Dir<T::Part>>> {
         let missing = mem::take(&mut self.missing);
         let missing = self.open.missing.hand_in(missing);
         if !missing.is_empty() {
             self.look_again(missing);
         }
-        if self.last.is_some() {
-            self.flush();
-        } else {
-            self.worker.slot.add(mem::take(&mut self.counts));
-        }
-        match self.last {
-            Some(last) => ControlFlow::Continue(last),
-            None => ControlFlow::Break(self.subtotal),
+        match self.last.take() {
+            Some(last) => {
+                self.flush();
+                ControlFlow::Continue(last)
+            }
+            None => {
+                self.worker.slot.add(self.counts);
+                ControlFlow::Break(self.subtotal)
+            }
         }
     }
 
